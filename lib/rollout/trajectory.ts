@@ -1,6 +1,6 @@
-import type { ReadCategory } from '../skills/skill.js'
+import type { ReadCategory, SkillCategory } from '../skills/skill.js'
 
-/** A half-open range of token indices within one sequence. */
+/** A half-open range; of token indices within one sequence where nothing else is said. */
 export interface TokenRange {
   start: number
   end: number
@@ -18,6 +18,24 @@ export interface TrajectorySequence {
   logprobs: Float32Array
   /** The sampled part of each assistant turn. */
   turns: TokenRange[]
+}
+
+/** A complete tool call whose result was given back to the policy. */
+export interface DispatchedCall {
+  id: string
+  tool: string
+  arguments: Record<string, unknown>
+  sequence: number
+  turn: number
+  /** Byte range of the call, opening and closing tags included, within the bytes of the turn's tokens. */
+  bytes: TokenRange
+}
+
+/** What the agent was shown, in order. */
+export interface SlateEntry {
+  name: string
+  location: string
+  category?: SkillCategory
 }
 
 /** A dispatched tool call that read a skill's SKILL.md or README.md. */
@@ -52,6 +70,8 @@ export interface Trajectory {
   seed: number
   policyVersion: number
   sequences: TrajectorySequence[]
+  slate: SlateEntry[]
+  calls: DispatchedCall[]
   reads: SkillRead[]
   /** False: the task has no oracle label. */
   labelled: boolean
