@@ -1,0 +1,68 @@
+// What a forward pass leaves for the backward pass, in one block of device memory that is planned from the number of
+// rows before anything runs and kept from call to call.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "backend/backend.h"
+#include "model/model_config.h"
+
+namespace skillgate {
+
+// A block that only grows; take() hands out pieces of it in order.
+class Arena {
+ public:
+  explicit Arena(Backend& backend) : backend_(backend) {}
+  ~Arena() {
+    if (block_) backend_.release(block_);
+  }
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  void reserve(int64_t bytes);  // what was taken before is void
+  Tensor take(DType dtype, std::initializer_list<int64_t> shape);
+  int64_t bytes() const { return size_; }
+  static int64_t need(int64_t elements) { return (elements * 4 + 63) / 64 * 64; }  // of f32 or i32
+
+ private:
+  Backend& backend_;
+  char* block_ = nullptr;
+  int64_t size_ = 0, at_ = 0;
+};
+
+// One layer's, all [T, ...]; symbols: backend/backend.h.
+struct LayerActivations {
+  Tensor rstd1;                            // [T]
+  Tensor q_raw, k_raw, rstd_q, rstd_k;     // [T, H, E], [T, G, E], [T*H], [T*G]; only where q and k are normalised
+  Tensor q, k, v;                          // [T, H, E], [T, G, E] after rope
+  Tensor o, lse;                           // [T, H, E], [T, H]
+  Tensor x_mid, rstd2;                     // [T, D] after attention, [T]
+  Tensor gate, up;                         // [T, F]
+};
+
+// Everything a pass over T rows touches; which tensors share memory depends on the mode.
+struct ActivationTensors {
+  Tensor tokens, positions, cache_rows;    // [T] i32
+  std::vector<Tensor> x;                   // [L + 1] of [T, D]: x[l] is the input of layer l
+  std::vector<LayerActivations> layers;    // [L]
+  Tensor normed, wide;                     // [T, D], [T, F] scratch
+  // Backward scratch.
+  Tensor dx, dnormed;                      // [T, D]
+  Tensor dq, dk, dv, dq_raw, dk_raw, d_o;  // as q, k, v, o
+  Tensor dgate, dup, dwide;                // [T, F]
+};
+
+struct Activations : ActivationTensors {
+  // What is kept: `forward`, for scores only, gives all layers one memory; `recompute` keeps each layer's input; `keep`
+  // keeps everything.
+  enum class Mode : uint8_t { forward, recompute, keep };
+
+  explicit Activations(Backend& backend) : arena(backend) {}
+  void plan(const ModelConfig& config, int64_t rows, Mode mode);
+  static int64_t bytes_needed(const ModelConfig& config, int64_t rows, Mode mode);
+
+  Arena arena;
+  Mode mode = Mode::forward;
+  int64_t T = 0;
+};
+
+}  // namespace skillgate
