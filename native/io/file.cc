@@ -43,7 +43,9 @@ ReadableFile::ReadableFile(const std::string& path) : path_(path) {
   size_ = s.st_size;
 }
 
-ReadableFile::~ReadableFile() { ::close(fd_); }
+ReadableFile::~ReadableFile() {
+  ::close(fd_);
+}
 
 void ReadableFile::read(void* to, int64_t offset, int64_t bytes) const {
   char* p = static_cast<char*>(to);

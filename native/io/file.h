@@ -29,9 +29,9 @@ class ReadableFile {
   int64_t size_ = 0;
 };
 
-// Calls `write` with a function that appends bytes to <path>.tmp-<pid>, then syncs it and renames it to `path`, and
-// syncs the folder. On any failure (ERR_FILE; "no space left" says so) the temporary file is removed and `path` is as
-// it was.
+// Calls `write` with a function that appends bytes to <path>.tmp-<pid>, then syncs it and renames it to
+// `path`, and syncs the folder. On any failure (ERR_FILE; "no space left" says so) the temporary file is
+// removed and `path` is as it was.
 using AppendBytes = std::function<void(const void* data, size_t bytes)>;
 void write_file(const std::string& path, const std::function<void(const AppendBytes&)>& write);
 void write_file(const std::string& path, std::string_view content);

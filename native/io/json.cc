@@ -64,11 +64,12 @@ class JsonParser {
 
  private:
   [[noreturn]] void fail(const char* expected) {
-    throw Failure("ERR_JSON", std::string("JSON: expected ") + expected + " at byte " + std::to_string(at_) + ", " +
-                                  (at_ < text_.size() ? "got other text" : "got the end"));
+    throw Failure("ERR_JSON", std::string("JSON: expected ") + expected + " at byte " + std::to_string(at_) +
+                                  ", " + (at_ < text_.size() ? "got other text" : "got the end"));
   }
   void space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t'))
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t'))
       at_++;
   }
   bool take(char c) {
@@ -222,7 +223,9 @@ class JsonParser {
   size_t at_ = 0;
 };
 
-Json Json::parse(std::string_view text) { return JsonParser(text).document(); }
+Json Json::parse(std::string_view text) {
+  return JsonParser(text).document();
+}
 
 Json Json::of(bool value) {
   Json v;

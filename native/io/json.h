@@ -1,5 +1,6 @@
-// JSON as far as model folders need it: parse, look up, write back. Numbers keep their text, objects their order, so
-// that a config goes out as it came in. Bounded depth; bad text is Failure ERR_JSON with the byte offset.
+// JSON as far as model folders need it: parse, look up, write back. Numbers keep their text, objects their
+// order, so that a config goes out as it came in. Bounded depth; bad text is Failure ERR_JSON with the byte
+// offset.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -24,8 +25,8 @@ class Json {
   Kind kind() const { return kind_; }
   bool is(Kind k) const { return kind_ == k; }
   bool boolean() const { return boolean_; }
-  double number() const;             // any number
-  int64_t integer() const;           // Failure ERR_JSON where it is not an exact 64-bit integer
+  double number() const;    // any number
+  int64_t integer() const;  // Failure ERR_JSON where it is not an exact 64-bit integer
   const std::string& text() const { return text_; }
   const std::vector<Json>& items() const { return items_; }
   const std::vector<std::pair<std::string, Json>>& members() const { return members_; }

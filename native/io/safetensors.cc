@@ -40,8 +40,8 @@ void SafetensorsReader::add_file(const std::string& path) {
   uint64_t length = 0;
   for (int i = 7; i >= 0; i--) length = (length << 8) | raw[i];
   if (length > static_cast<uint64_t>(kMaxHeader) || static_cast<int64_t>(length) > file->size() - 8)
-    bad(path, "header length " + std::to_string(length) + " does not fit a file of " + std::to_string(file->size()) +
-                  " bytes (truncated or not safetensors)");
+    bad(path, "header length " + std::to_string(length) + " does not fit a file of " +
+                  std::to_string(file->size()) + " bytes (truncated or not safetensors)");
   std::string text(length, '\0');
   file->read(text.data(), 8, static_cast<int64_t>(length));
   Json header;
@@ -61,7 +61,8 @@ void SafetensorsReader::add_file(const std::string& path) {
         if (v.is(Json::Kind::string)) metadata_[key] = v.text();
       continue;
     }
-    const Json *dtype = value.find("dtype"), *shape = value.find("shape"), *offsets = value.find("data_offsets");
+    const Json *dtype = value.find("dtype"), *shape = value.find("shape"),
+               *offsets = value.find("data_offsets");
     if (!dtype || !dtype->is(Json::Kind::string) || !shape || !shape->is(Json::Kind::array) || !offsets ||
         offsets->items().size() != 2)
       bad(path, "tensor " + name + ": expected dtype, shape and data_offsets");

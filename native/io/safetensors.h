@@ -23,7 +23,8 @@ class SafetensorsReader {
 
   // Everything the header claims is checked against the file before it is used: Failure ERR_SAFETENSORS.
   static SafetensorsReader open(const std::string& path);
-  // model.safetensors, or model.safetensors.index.json and its shards. Failure ERR_SAFETENSORS where neither is there.
+  // model.safetensors, or model.safetensors.index.json and its shards. Failure ERR_SAFETENSORS where neither
+  // is there.
   static SafetensorsReader open_folder(const std::string& dir);
 
   const std::map<std::string, Entry>& entries() const { return entries_; }

@@ -22,7 +22,8 @@ Tensor Arena::take(DType dtype, std::initializer_list<int64_t> shape) {
 }
 
 namespace {
-// Walks the plan twice: with no arena it counts bytes, with one it hands out tensors. So the two cannot disagree.
+// Walks the plan twice: with no arena it counts bytes, with one it hands out tensors. So the two cannot
+// disagree.
 struct Planner {
   Arena* arena;
   int64_t bytes = 0;
@@ -98,10 +99,11 @@ void Activations::plan(const ModelConfig& config, int64_t rows, Mode m) {
   try {
     arena.reserve(bytes);
   } catch (const Failure& e) {
-    throw Failure(e.code(), "activations of " + std::to_string(rows) + " tokens need " + std::to_string(bytes >> 20) +
-                                " MiB: " + e.what() +
-                                (m == Mode::keep ? "; recompute or a smaller token budget a micro-batch lowers it"
-                                                 : "; a smaller token budget a micro-batch lowers it"));
+    throw Failure(e.code(),
+                  "activations of " + std::to_string(rows) + " tokens need " + std::to_string(bytes >> 20) +
+                      " MiB: " + e.what() +
+                      (m == Mode::keep ? "; recompute or a smaller token budget a micro-batch lowers it"
+                                       : "; a smaller token budget a micro-batch lowers it"));
   }
   Planner take{&arena};
   walk(take, *this, config, rows, m);

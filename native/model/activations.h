@@ -1,5 +1,5 @@
-// What a forward pass leaves for the backward pass, in one block of device memory that is planned from the number of
-// rows before anything runs and kept from call to call.
+// What a forward pass leaves for the backward pass, in one block of device memory that is planned from the
+// number of rows before anything runs and kept from call to call.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -31,20 +31,21 @@ class Arena {
 
 // One layer's, all [T, ...]; symbols: backend/backend.h.
 struct LayerActivations {
-  Tensor rstd1;                            // [T]
-  Tensor q_raw, k_raw, rstd_q, rstd_k;     // [T, H, E], [T, G, E], [T*H], [T*G]; only where q and k are normalised
-  Tensor q, k, v;                          // [T, H, E], [T, G, E] after rope
-  Tensor o, lse;                           // [T, H, E], [T, H]
-  Tensor x_mid, rstd2;                     // [T, D] after attention, [T]
-  Tensor gate, up;                         // [T, F]
+  Tensor rstd1;  // [T]
+  Tensor q_raw, k_raw, rstd_q,
+      rstd_k;           // [T, H, E], [T, G, E], [T*H], [T*G]; only where q and k are normalised
+  Tensor q, k, v;       // [T, H, E], [T, G, E] after rope
+  Tensor o, lse;        // [T, H, E], [T, H]
+  Tensor x_mid, rstd2;  // [T, D] after attention, [T]
+  Tensor gate, up;      // [T, F]
 };
 
 // Everything a pass over T rows touches; which tensors share memory depends on the mode.
 struct ActivationTensors {
-  Tensor tokens, positions, cache_rows;    // [T] i32
-  std::vector<Tensor> x;                   // [L + 1] of [T, D]: x[l] is the input of layer l
-  std::vector<LayerActivations> layers;    // [L]
-  Tensor normed, wide;                     // [T, D], [T, F] scratch
+  Tensor tokens, positions, cache_rows;  // [T] i32
+  std::vector<Tensor> x;                 // [L + 1] of [T, D]: x[l] is the input of layer l
+  std::vector<LayerActivations> layers;  // [L]
+  Tensor normed, wide;                   // [T, D], [T, F] scratch
   // Backward scratch.
   Tensor dx, dnormed;                      // [T, D]
   Tensor dq, dk, dv, dq_raw, dk_raw, d_o;  // as q, k, v, o
@@ -52,8 +53,8 @@ struct ActivationTensors {
 };
 
 struct Activations : ActivationTensors {
-  // What is kept: `forward`, for scores only, gives all layers one memory; `recompute` keeps each layer's input; `keep`
-  // keeps everything.
+  // What is kept: `forward`, for scores only, gives all layers one memory; `recompute` keeps each layer's
+  // input; `keep` keeps everything.
   enum class Mode : uint8_t { forward, recompute, keep };
 
   explicit Activations(Backend& backend) : arena(backend) {}

@@ -8,15 +8,20 @@
 namespace skillgate {
 
 namespace {
-Tensor heads_as_rows(const Tensor& t) { return Tensor(t.data, t.dtype, {t.shape[0] * t.shape[1], t.shape[2]}); }
-Tensor heads_as_width(const Tensor& t) { return Tensor(t.data, t.dtype, {t.shape[0], t.shape[1] * t.shape[2]}); }
+Tensor heads_as_rows(const Tensor& t) {
+  return Tensor(t.data, t.dtype, {t.shape[0] * t.shape[1], t.shape[2]});
+}
+Tensor heads_as_width(const Tensor& t) {
+  return Tensor(t.data, t.dtype, {t.shape[0], t.shape[1] * t.shape[2]});
+}
 
 void check(const std::atomic<bool>* stop) {
   if (stop && stop->load(std::memory_order_relaxed)) throw Failure("ERR_ABORTED", "the call was aborted");
 }
 }  // namespace
 
-Decoder::Decoder(Backend& backend, const ModelConfig& config, const ParameterTable& table, const Parameters& weights)
+Decoder::Decoder(Backend& backend, const ModelConfig& config, const ParameterTable& table,
+                 const Parameters& weights)
     : backend_(backend), config_(config), table_(table), weights_(weights) {}
 
 Decoder::~Decoder() {
@@ -24,11 +29,12 @@ Decoder::~Decoder() {
   if (sine_) backend_.release(sine_.data);
 }
 
-// The angle is a float32 product of float32 factors, as the reference implementations form it: at far positions its
-// rounding is part of the model.
+// The angle is a float32 product of float32 factors, as the reference implementations form it: at far
+// positions its rounding is part of the model.
 void Decoder::prepare_rope(int64_t positions) const {
   if (cosine_ && cosine_.shape[0] >= positions) return;
-  const int64_t grown = std::max<int64_t>(positions, cosine_ ? 2 * cosine_.shape[0] : 1024), half = config_.E / 2;
+  const int64_t grown = std::max<int64_t>(positions, cosine_ ? 2 * cosine_.shape[0] : 1024),
+                half = config_.E / 2;
   const std::vector<float> frequency = rope_frequencies(config_);
   std::vector<float> c(static_cast<size_t>(grown * half)), s(c.size());
   for (int64_t p = 0; p < grown; p++)
@@ -62,8 +68,10 @@ void Decoder::layer_forward(int64_t l, const DecoderRows& rows, Activations& a, 
   linear(heads_as_width(k), a.normed, p.k, p.k_bias);
   linear(heads_as_width(s.v), a.normed, p.v, p.v_bias);
   if (config_.qk_norm) {
-    backend_.rmsnorm_forward(heads_as_rows(s.q), s.rstd_q, heads_as_rows(q), weights_.tensor(p.q_norm), config_.rms_eps);
-    backend_.rmsnorm_forward(heads_as_rows(s.k), s.rstd_k, heads_as_rows(k), weights_.tensor(p.k_norm), config_.rms_eps);
+    backend_.rmsnorm_forward(heads_as_rows(s.q), s.rstd_q, heads_as_rows(q), weights_.tensor(p.q_norm),
+                             config_.rms_eps);
+    backend_.rmsnorm_forward(heads_as_rows(s.k), s.rstd_k, heads_as_rows(k), weights_.tensor(p.k_norm),
+                             config_.rms_eps);
   }
   backend_.rope(s.q, cosine_, sine_, a.positions, false);
   backend_.rope(s.k, cosine_, sine_, a.positions, false);
@@ -88,7 +96,8 @@ void Decoder::layer_forward(int64_t l, const DecoderRows& rows, Activations& a, 
   backend_.add(x_next, s.x_mid);
 }
 
-void Decoder::forward(const DecoderRows& rows, Activations& a, KvCache* cache, const std::atomic<bool>* stop) const {
+void Decoder::forward(const DecoderRows& rows, Activations& a, KvCache* cache,
+                      const std::atomic<bool>* stop) const {
   const auto bytes = static_cast<size_t>(rows.T) * sizeof(int32_t);
   prepare_rope(1 + *std::max_element(rows.positions, rows.positions + rows.T));
   backend_.upload(a.tokens.data, rows.tokens, bytes);
@@ -102,7 +111,8 @@ void Decoder::forward(const DecoderRows& rows, Activations& a, KvCache* cache, c
   }
 }
 
-void Decoder::layer_backward(int64_t l, const DecoderRows& rows, Activations& a, const Parameters& gradients) const {
+void Decoder::layer_backward(int64_t l, const DecoderRows& rows, Activations& a,
+                             const Parameters& gradients) const {
   const LayerParameters& p = table_.layers[static_cast<size_t>(l)];
   const LayerActivations& s = a.layers[static_cast<size_t>(l)];
   const Tensor x = a.x[static_cast<size_t>(l)];
@@ -124,8 +134,8 @@ void Decoder::layer_backward(int64_t l, const DecoderRows& rows, Activations& a,
   weight_gradient(p.up, p.up_bias, a.dup, a.normed);
   input_gradient(a.dnormed, p.gate, a.dgate, false);
   input_gradient(a.dnormed, p.up, a.dup, true);
-  backend_.rmsnorm_backward(a.dx, gradients.tensor(p.post_norm), a.dnormed, s.x_mid, weights_.tensor(p.post_norm),
-                            s.rstd2, true);
+  backend_.rmsnorm_backward(a.dx, gradients.tensor(p.post_norm), a.dnormed, s.x_mid,
+                            weights_.tensor(p.post_norm), s.rstd2, true);
 
   weight_gradient(p.o, p.o_bias, a.dx, heads_as_width(s.o));
   input_gradient(heads_as_width(a.d_o), p.o, a.dx, false);
@@ -151,8 +161,8 @@ void Decoder::layer_backward(int64_t l, const DecoderRows& rows, Activations& a,
   input_gradient(a.dnormed, p.q, heads_as_width(dq), false);
   input_gradient(a.dnormed, p.k, heads_as_width(dk), true);
   input_gradient(a.dnormed, p.v, heads_as_width(a.dv), true);
-  backend_.rmsnorm_backward(a.dx, gradients.tensor(p.input_norm), a.dnormed, x, weights_.tensor(p.input_norm), s.rstd1,
-                            true);
+  backend_.rmsnorm_backward(a.dx, gradients.tensor(p.input_norm), a.dnormed, x, weights_.tensor(p.input_norm),
+                            s.rstd1, true);
 }
 
 void Decoder::backward(const DecoderRows& rows, Activations& a, const Parameters& gradients,

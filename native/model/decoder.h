@@ -1,9 +1,8 @@
 // The network, written once against backend.h: forward and backward over packed rows, layer by layer.
 //
-//   n1 = norm(x)          q, k, v = n1.Wq^T, n1.Wk^T, n1.Wv^T (+ bias; normalised a head where the family does; rope)
-//   x_mid = x + attention(q, k, v).Wo^T
-//   n2 = norm(x_mid)      x' = x_mid + (silu(n2.Wgate^T) * n2.Wup^T).Wdown^T
-//   hidden = norm(x[L])   logits = hidden.Whead^T
+//   n1 = norm(x)          q, k, v = n1.Wq^T, n1.Wk^T, n1.Wv^T (+ bias; normalised a head where the family
+//   does; rope) x_mid = x + attention(q, k, v).Wo^T n2 = norm(x_mid)      x' = x_mid + (silu(n2.Wgate^T) *
+//   n2.Wup^T).Wdown^T hidden = norm(x[L])   logits = hidden.Whead^T
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -28,11 +27,12 @@ struct DecoderRows {
 
 class Decoder {
  public:
-  Decoder(Backend& backend, const ModelConfig& config, const ParameterTable& table, const Parameters& weights);
+  Decoder(Backend& backend, const ModelConfig& config, const ParameterTable& table,
+          const Parameters& weights);
   ~Decoder();
 
-  // Leaves the residual stream after the last layer in a.x[L]. `a` must be planned for rows.T. `stop`, if given, is
-  // looked at between layers: Failure ERR_ABORTED.
+  // Leaves the residual stream after the last layer in a.x[L]. `a` must be planned for rows.T. `stop`, if
+  // given, is looked at between layers: Failure ERR_ABORTED.
   void forward(const DecoderRows& rows, Activations& a, KvCache* cache, const std::atomic<bool>* stop) const;
 
   // a.dx = d(loss)/d(x[L]) on entry. Adds to the gradients of every tensor but the head and the final norm.
@@ -44,7 +44,8 @@ class Decoder {
   const Parameters& weights() const { return weights_; }
 
  private:
-  void layer_forward(int64_t l, const DecoderRows& rows, Activations& a, Tensor x, Tensor x_next, KvCache* cache) const;
+  void layer_forward(int64_t l, const DecoderRows& rows, Activations& a, Tensor x, Tensor x_next,
+                     KvCache* cache) const;
   void layer_backward(int64_t l, const DecoderRows& rows, Activations& a, const Parameters& gradients) const;
   void linear(Tensor y, Tensor x, int weight, int bias) const;
   void prepare_rope(int64_t positions) const;

@@ -17,7 +17,7 @@ class KvCache {
   KvCache(const KvCache&) = delete;
   KvCache& operator=(const KvCache&) = delete;
 
-  int32_t take_page();              // one reference; grows the cache where none is free
+  int32_t take_page();  // one reference; grows the cache where none is free
   void share_page(int32_t page) { references_[static_cast<size_t>(page)]++; }
   void drop_page(int32_t page);
   bool shared(int32_t page) const { return references_[static_cast<size_t>(page)] > 1; }

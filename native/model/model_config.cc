@@ -7,7 +7,9 @@
 namespace skillgate {
 
 namespace {
-[[noreturn]] void bad(const std::string& text) { throw Failure("ERR_MODEL_CONFIG", "config.json: " + text); }
+[[noreturn]] void bad(const std::string& text) {
+  throw Failure("ERR_MODEL_CONFIG", "config.json: " + text);
+}
 
 const Json* present(const Json& o, const char* key) {
   const Json* v = o.find(key);
@@ -21,7 +23,8 @@ int64_t integer(const Json& o, const char* key, int64_t low, int64_t high, int64
     bad(std::string("expected ") + key + ", found nothing");
   }
   const std::string range = std::to_string(low) + " to " + std::to_string(high);
-  if (!v->is(Json::Kind::number)) bad(std::string(key) + ": expected an integer " + range + ", got " + v->dump());
+  if (!v->is(Json::Kind::number))
+    bad(std::string(key) + ": expected an integer " + range + ", got " + v->dump());
   int64_t n;
   try {
     n = v->integer();
@@ -62,7 +65,8 @@ RopeConfig rope_config(const Json& config, int64_t max_positions) {
   RopeConfig r;
   const Json* block = present(config, "rope_parameters");
   if (!block) block = present(config, "rope_scaling");
-  if (block && !block->is(Json::Kind::object)) bad("rope_parameters or rope_scaling: expected an object, got " + block->dump());
+  if (block && !block->is(Json::Kind::object))
+    bad("rope_parameters or rope_scaling: expected an object, got " + block->dump());
   r.theta = real(config, "rope_theta", block ? real(*block, "rope_theta", 10000.0) : 10000.0);
   if (!block) return r;
   const std::string type = word(*block, "rope_type", word(*block, "type", "default").c_str());
@@ -72,9 +76,11 @@ RopeConfig rope_config(const Json& config, int64_t max_positions) {
   r.factor = real(*block, "factor", -1);
   r.low_frequency_factor = real(*block, "low_freq_factor", 1.0);
   r.high_frequency_factor = real(*block, "high_freq_factor", 4.0);
-  r.original_max_positions = integer(*block, "original_max_position_embeddings", 1, int64_t{1} << 40, max_positions);
+  r.original_max_positions =
+      integer(*block, "original_max_position_embeddings", 1, int64_t{1} << 40, max_positions);
   if (r.high_frequency_factor <= r.low_frequency_factor)
-    bad("high_freq_factor: expected more than low_freq_factor, got " + std::to_string(r.high_frequency_factor));
+    bad("high_freq_factor: expected more than low_freq_factor, got " +
+        std::to_string(r.high_frequency_factor));
   return r;
 }
 }  // namespace
@@ -102,9 +108,11 @@ ModelConfig ModelConfig::parse(const Json& config) {
     bad("num_key_value_heads: expected a divisor of num_attention_heads " + std::to_string(c.H) + ", got " +
         std::to_string(c.G));
   if (!present(config, "head_dim") && c.D % c.H != 0)
-    bad("hidden_size: expected a multiple of num_attention_heads " + std::to_string(c.H) + " where head_dim is absent");
+    bad("hidden_size: expected a multiple of num_attention_heads " + std::to_string(c.H) +
+        " where head_dim is absent");
   c.E = integer(config, "head_dim", 2, 256, c.D / c.H);
-  if (c.E % 2 != 0 || c.E > 256) bad("head_dim: expected an even number up to 256, got " + std::to_string(c.E));
+  if (c.E % 2 != 0 || c.E > 256)
+    bad("head_dim: expected an even number up to 256, got " + std::to_string(c.E));
   c.max_positions = integer(config, "max_position_embeddings", 1, int64_t{1} << 31, 2048);
   c.rms_eps = static_cast<float>(real(config, "rms_norm_eps", 1e-6));
   c.rope = rope_config(config, c.max_positions);

@@ -74,7 +74,9 @@ void Parameters::allocate_packed() {
     packed_ = static_cast<char*>(backend_.allocate(static_cast<size_t>(table_.packed_bytes)));
 }
 
-void Parameters::clear() { backend_.zero(block_, static_cast<size_t>(table_.floats) * sizeof(float)); }
+void Parameters::clear() {
+  backend_.zero(block_, static_cast<size_t>(table_.floats) * sizeof(float));
+}
 
 Tensor Parameters::tensor(int index) const {
   if (index < 0) return {};
@@ -84,7 +86,9 @@ Tensor Parameters::tensor(int index) const {
                              : Tensor(at, DType::f32, {p.shape[0], p.shape[1]});
 }
 
-Tensor Parameters::whole() const { return Tensor(block_, DType::f32, {table_.floats}); }
+Tensor Parameters::whole() const {
+  return Tensor(block_, DType::f32, {table_.floats});
+}
 
 const void* Parameters::packed(int index) const {
   const int64_t at = table_.all[static_cast<size_t>(index)].packed_offset;

@@ -1,5 +1,5 @@
-// The one table of a model's tensors: name -> shape -> offset. The same offsets serve weights, gradients and both
-// moments, each one block of memory; the same names serve files and the public API.
+// The one table of a model's tensors: name -> shape -> offset. The same offsets serve weights, gradients and
+// both moments, each one block of memory; the same names serve files and the public API.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,8 +13,8 @@ namespace skillgate {
 struct Parameter {
   std::string name;  // as Hugging Face writes it
   std::vector<int64_t> shape;
-  int64_t offset = 0;         // in floats, from the start of the block
-  int64_t packed_offset = -1; // in bytes, from the start of the packed block; -1: no linear weight
+  int64_t offset = 0;          // in floats, from the start of the block
+  int64_t packed_offset = -1;  // in bytes, from the start of the packed block; -1: no linear weight
   int64_t count() const {
     int64_t n = 1;
     for (int64_t d : shape) n *= d;
@@ -49,7 +49,7 @@ class Parameters {
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
 
-  void allocate();         // cleared
+  void allocate();  // cleared; once
   void allocate_packed();
   bool allocated() const { return block_ != nullptr; }
   void clear();

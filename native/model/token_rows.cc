@@ -18,7 +18,8 @@ TokenRows::TokenRows(const int32_t* tokens, const int32_t* offsets, int64_t sequ
       while (common < limit && t[common] == before[common]) common++;
       if (common < min_shared) common = 0;
     }
-    // The path to this sequence: the previous one's runs, cut at the end of the common prefix, then its own rows.
+    // The path to this sequence: the previous one's runs, cut at the end of the common prefix, then its own
+    // rows.
     if (common > 0) {
       const auto first = static_cast<size_t>(run_offsets_[static_cast<size_t>(s) - 1]);
       const auto last = static_cast<size_t>(run_offsets_[static_cast<size_t>(s)]);

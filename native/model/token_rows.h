@@ -1,5 +1,6 @@
-// Sequences -> rows of one forward pass. The common prefix of neighbouring sequences becomes one set of rows: its
-// forward and backward are computed once, and each sequence finds the row of any of its tokens through `row_of`.
+// Sequences -> rows of one forward pass. The common prefix of neighbouring sequences becomes one set of rows:
+// its forward and backward are computed once, and each sequence finds the row of any of its tokens through
+// `row_of`.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -27,8 +28,10 @@ struct SpanList {
 
 class TokenRows {
  public:
-  // offsets [sequences + 1]. A shared prefix shorter than min_shared tokens is not worth a segment of its own.
-  TokenRows(const int32_t* tokens, const int32_t* offsets, int64_t sequences, bool share, int64_t min_shared = 8);
+  // offsets [sequences + 1]. A shared prefix shorter than min_shared tokens is not worth a segment of its
+  // own.
+  TokenRows(const int32_t* tokens, const int32_t* offsets, int64_t sequences, bool share,
+            int64_t min_shared = 8);
 
   int64_t rows() const { return static_cast<int64_t>(tokens_.size()); }
   const std::vector<int32_t>& tokens() const { return tokens_; }        // [rows]
@@ -43,8 +46,8 @@ class TokenRows {
   };
   std::vector<int32_t> tokens_, positions_;
   SpanList spans_;
-  std::vector<Run> runs_;               // of all sequences, each in position order
-  std::vector<int64_t> run_offsets_{0}; // [sequences + 1]
+  std::vector<Run> runs_;                // of all sequences, each in position order
+  std::vector<int64_t> run_offsets_{0};  // [sequences + 1]
   int64_t longest_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// One trainable language model: weights, gradients, optimizer, generation. Synchronous and single-threaded from the
-// outside: one caller at a time (binding/ gives each policy a thread of its own).
+// One trainable language model: weights, gradients, optimizer, generation. Synchronous and single-threaded
+// from the outside: one caller at a time (binding/ gives each policy a thread of its own).
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -16,26 +16,27 @@ namespace skillgate {
 struct PolicyOptions {
   std::string device = "cpu";
   BackendOptions backend;
-  bool trainable = true;      // false: no gradients and no optimizer state; accumulate and step are errors
-  bool recompute = false;     // recompute each layer's activations in the backward pass instead of keeping them
-  bool share_prefixes = true; // compute the common prefix of neighbouring sequences once
+  bool trainable = true;   // false: no gradients and no optimizer state; accumulate and step are errors
+  bool recompute = false;  // recompute each layer's activations in the backward pass instead of keeping them
+  bool share_prefixes = true;  // compute the common prefix of neighbouring sequences once
   int64_t prefill_chunk = 512;
 };
 
 struct Sequences {
-  const int32_t* tokens = nullptr;   // [T], all sequences one after the other
+  const int32_t* tokens = nullptr;  // [T], all sequences one after the other
   int64_t token_count = 0;
   const int32_t* offsets = nullptr;  // [S + 1], offsets[0] = 0, offsets[S] = T, strictly increasing
   int64_t sequence_count = 0;
 };
 
-// Entry t of every field belongs to token t as predicted from the tokens before it in its own sequence; the first
-// token of a sequence has no prediction: its outputs are 0, and a weight there is a Failure ERR_FIRST_TOKEN_WEIGHT.
+// Entry t of every field belongs to token t as predicted from the tokens before it in its own sequence; the
+// first token of a sequence has no prediction: its outputs are 0, and a weight there is a Failure
+// ERR_FIRST_TOKEN_WEIGHT.
 struct AccumulateArgs {
   Sequences sequences;
-  const float* advantage = nullptr;  // [T]
-  const float* weight = nullptr;     // [T]
-  const float* kl_weight = nullptr;  // [T] or null: 0
+  const float* advantage = nullptr;          // [T]
+  const float* weight = nullptr;             // [T]
+  const float* kl_weight = nullptr;          // [T] or null: 0
   const float* behaviour_logprob = nullptr;  // [T] or null: ratio 1
   const float* reference_logprob = nullptr;  // [T] or null: no kl
   float temperature = 1.f, clip_low = 0.2f, clip_high = 0.28f, dual_clip = 0.f;
@@ -53,7 +54,8 @@ struct StepOptions {
 
 struct StepResult {
   double grad_norm = 0;
-  bool skipped = false;  // non-finite norm: weights, moments and step count are as before; gradients are cleared
+  bool skipped =
+      false;  // non-finite norm: weights, moments and step count are as before; gradients are cleared
 };
 
 struct ParameterInfo {
@@ -63,7 +65,8 @@ struct ParameterInfo {
 
 class Policy {
  public:
-  // dir: a Hugging Face folder. Failure: ERR_MODEL_CONFIG, ERR_SAFETENSORS, ERR_MISSING_TENSOR, ERR_OUT_OF_MEMORY, ...
+  // dir: a Hugging Face folder. Failure: ERR_MODEL_CONFIG, ERR_SAFETENSORS, ERR_MISSING_TENSOR,
+  // ERR_OUT_OF_MEMORY, ...
   static std::unique_ptr<Policy> load(const std::string& dir, const PolicyOptions& options);
   ~Policy();
 
@@ -73,11 +76,11 @@ class Policy {
   int64_t resident_bytes() const;   // weights, gradients, moments, packed copies, caches
   int64_t optimizer_steps() const;  // steps taken, restored by load_optimizer
 
-  // `stop` is looked at between layers: Failure ERR_ABORTED, gradients then as if the call had not been made... except
-  // for accumulate, after which zero_gradients must be called.
+  // `stop` is looked at between layers: Failure ERR_ABORTED. An aborted accumulate leaves gradients that only
+  // zero_gradients makes sense of.
   void logprobs(const Sequences& sequences, float temperature, float* logprob, float* entropy,
                 const std::atomic<bool>* stop = nullptr);
-  // hidden after the final norm [T, D] and logits [T, V], for tests and inspection.
+  // out [T, V], for tests and inspection.
   void logits(const Sequences& sequences, float* out, const std::atomic<bool>* stop = nullptr);
   PolicyLossResult accumulate(const AccumulateArgs& args, const std::atomic<bool>* stop = nullptr);
   StepResult step(const StepOptions& options);
@@ -88,14 +91,17 @@ class Policy {
   void read_gradient(const std::string& name, float* out) const;
   void write_parameter(const std::string& name, const float* values);
 
-  // config.json (and the other files of the folder it was loaded from) + model.safetensors, written aside and renamed.
+  // config.json (and the other files of the folder it was loaded from) + model.safetensors, written aside and
+  // renamed.
   void save(const std::string& dir) const;
   void save_optimizer(const std::string& file) const;
   void load_optimizer(const std::string& file);
 
+  // Brings the packed weights up to date; call it again after step, load_optimizer or write_parameter.
   Generator& generator();
 
  private:
+  int index_of(const std::string& name) const;
   struct State;
   explicit Policy(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
