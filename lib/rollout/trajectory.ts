@@ -91,3 +91,13 @@ export interface Group {
   index: number
   trajectories: Trajectory[]
 }
+
+/** The trajectories of a group that have a reward; failed ones take no part in its statistics or its gradient. */
+export function survivors(group: Group): (Trajectory & { reward: number })[] {
+  return group.trajectories.filter((t): t is Trajectory & { reward: number } => t.reward !== null)
+}
+
+/** True where no reward differs from another: such a group says nothing about what to do better. */
+export function allEqual(rewards: readonly number[]): boolean {
+  return rewards.every((reward) => reward === rewards[0])
+}
