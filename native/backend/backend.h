@@ -147,7 +147,7 @@ class Backend {
   virtual size_t packed_bytes(int64_t N, int64_t K) const = 0;
   virtual void pack(void* packed, Tensor w) = 0;
   virtual void linear_forward(Tensor y, Tensor x, Tensor w, const void* packed, Tensor bias) = 0;
-  virtual void linear_backward_input(Tensor dx, Tensor dy, Tensor w, bool accumulate) = 0;
+  virtual void linear_backward_input(Tensor dx, Tensor dy, Tensor w, const void* packed, bool accumulate) = 0;
   virtual void linear_backward_weight(Tensor dw, Tensor dbias, Tensor dy, Tensor x) = 0;
 
   // Rotates pairs (x[t,h,i], x[t,h,i + E/2]) of x [T, heads, E] in place by the angle of positions[t]:

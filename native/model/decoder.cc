@@ -122,7 +122,7 @@ void Decoder::layer_backward(int64_t l, const DecoderRows& rows, Activations& a,
     backend_.linear_backward_weight(gradients.tensor(weight), gradients.tensor(bias), dy, in);
   };
   auto input_gradient = [&](Tensor din, int weight, Tensor dy, bool accumulate) {
-    backend_.linear_backward_input(din, dy, weights_.tensor(weight), accumulate);
+    backend_.linear_backward_input(din, dy, weights_.tensor(weight), weights_.packed(weight), accumulate);
   };
 
   backend_.swiglu_forward(a.wide, s.gate, s.up);
