@@ -16,8 +16,6 @@ const schema = z.object({
   best: z.object({ step: z.int().min(0), metric: z.string(), value: z.number() }).optional(),
   /** Fingerprints of what the run reads: model, tasks, skills. */
   inputs: z.record(z.string(), z.string()),
-  /** Shape of every parameter, by name. */
-  parameters: z.record(z.string(), z.array(z.int().min(0))),
 })
 
 /** All that a run is a function of, beside weights, optimizer moments and config. */

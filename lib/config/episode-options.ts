@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { functionOption, objectOption, optionFacts, pathOption } from './option.js'
+import { functionOption, optionFacts, pathOption } from './option.js'
 import { listOption } from './shared-options.js'
 
 /** What episodes are played with: the model, the skills, the agent. */
@@ -11,13 +11,16 @@ export const settingOptions = {
     path: true,
     mayChange: 'freely',
   }),
-  policy: objectOption<object>().optional().register(optionFacts, {
-    section: 'Model and data',
-    about: 'a policy that is open already; its tokenizer still comes from `model`',
-    expects: 'a Policy',
-    programOnly: true,
-    mayChange: 'freely',
-  }),
+  openPolicy: functionOption<(dir: string, options: never) => Promise<unknown>>()
+    .optional()
+    .register(optionFacts, {
+      section: 'Model and data',
+      about:
+        'opens the policy of a model folder; without it the built-in engine does. The run disposes of it at its end',
+      expects: 'an async function (dir, options) => Policy',
+      programOnly: true,
+      mayChange: 'freely',
+    }),
   skills: listOption().optional().register(optionFacts, {
     section: 'Model and data',
     about: 'folder tree of SKILL.md files; without it no slate is shown',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { episodeOptions, settingOptions, slateOptions } from './episode-options.js'
-import { type OptionSet, type OptionsIn, type OptionsOut, objectOption, optionFacts } from './option.js'
+import { type OptionSet, type OptionsIn, type OptionsOut, optionFacts } from './option.js'
 import { engineOptions, listOption, optimizerOptions, programOptions, runOptions } from './shared-options.js'
 
 const shape = {
@@ -19,14 +19,6 @@ const shape = {
     path: true,
     mayChange: 'freely',
   }),
-  reference: objectOption<object>().optional().register(optionFacts, {
-    section: 'Model and data',
-    about: 'the frozen policy of the KL term, where `policy` is given; else the weights of `model`',
-    expects: 'a Policy',
-    programOnly: true,
-    mayChange: 'freely',
-  }),
-
   method: z
     .enum(['skillgate', 'grpo', 'masked-task-only', 'first-oracle'])
     .default('skillgate')
@@ -150,10 +142,6 @@ export const rlOptions: OptionSet<RlShape> = {
   recipe: 'train',
   shape,
   rules: [
-    (o) =>
-      o.policy && o.klCoefficient !== undefined && o.klCoefficient > 0 && !o.reference
-        ? 'reference: expected a frozen Policy beside `policy`, got nothing; or set klCoefficient to 0'
-        : undefined,
     (o) =>
       o.evalEvery && o.heldOut === undefined
         ? `heldOut: expected tasks to evaluate on (evalEvery is ${o.evalEvery}), got nothing`

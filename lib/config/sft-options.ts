@@ -12,7 +12,7 @@ const demonstrations = {
 
 const shape = {
   model: settingOptions.model,
-  policy: settingOptions.policy,
+  openPolicy: settingOptions.openPolicy,
   demonstrations: listOption().register(optionFacts, {
     ...demonstrations,
     about:

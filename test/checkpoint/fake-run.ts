@@ -17,7 +17,6 @@ export function stateAt(step: number): RunState {
     data: { epoch: 0, index: step },
     counters: { skippedSteps: 0 },
     inputs: { model: 'aa', tasks: 'bb' },
-    parameters: { weight: [2] },
   }
 }
 

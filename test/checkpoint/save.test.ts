@@ -41,7 +41,7 @@ describe('a checkpoint', () => {
     expect(await expectWhole(output)).toBe(10)
   })
 
-  it('killed at any moment of a save leaves the one before it or the new one, both whole', async () => {
+  it('killed at any moment of a save leaves the one before it or the new one, both whole', { timeout: 60_000 }, async () => {
     const counting = killedFiles(Number.POSITIVE_INFINITY)
     await save(newFolder(), 2, counting)
     expect(counting.calls).toBeGreaterThan(15)
@@ -60,7 +60,7 @@ describe('a checkpoint', () => {
     expect(ends).toEqual(new Set([1, 2]))
   })
 
-  it('killed at any moment of a first save leaves none or a whole one', async () => {
+  it('killed at any moment of a first save leaves none or a whole one', { timeout: 60_000 }, async () => {
     const counting = killedFiles(Number.POSITIVE_INFINITY)
     await save(newFolder(), 1, counting)
     for (let moment = 1; moment <= counting.calls; moment++) {
@@ -136,7 +136,7 @@ describe('retention', () => {
     expect(await stepsOf(output)).toEqual([1])
   })
 
-  it('killed at any moment leaves the newest whole', async () => {
+  it('killed at any moment leaves the newest whole', { timeout: 60_000 }, async () => {
     const moments = 6
     for (let moment = 1; moment <= moments; moment++) {
       const output = newFolder()
@@ -181,28 +181,49 @@ describe('reading', () => {
 
 describe('a checkpoint of another run', () => {
   const saved = stateAt(3)
-  const checkpoint = { dir: '/run/checkpoints/step-000003', step: 3 }
-  it('is refused, each difference named', () => {
+  const modelWith = (config: object) => {
+    const model = newFolder()
+    writeFileSync(join(model, 'config.json'), JSON.stringify(config))
+    return model
+  }
+  async function savedWith(config: object) {
+    const output = newFolder()
+    const checkpoint = await save(output, 3)
+    writeFileSync(join(checkpoint.dir, 'model', 'config.json'), JSON.stringify(config))
+    return checkpoint
+  }
+  it('is refused, each difference named', async () => {
+    const checkpoint = await savedWith({ hidden_size: 64, dtype: 'float32', vocab_size: 300 })
     const current = {
       recipe: 'sft' as const,
-      inputs: { model: 'aa', tasks: 'cc', skills: 'dd' },
-      parameters: { weight: [4], bias: [1] },
+      inputs: { model: 'zz', tasks: 'cc', skills: 'dd' },
+      model: modelWith({ hidden_size: 128, dtype: 'bfloat16', vocab_size: 300, tie_word_embeddings: true }),
     }
-    expect(() =>
+    await expect(
       requireAgreement(checkpoint, saved, current, ['groupSize: 8 in the checkpoint, 4 now']),
-    ).toThrow(
-      [
-        'cannot resume from /run/checkpoints/step-000003: it belongs to another run',
+    ).rejects.toMatchObject({
+      code: 'ERR_CHECKPOINT_MISMATCH',
+      message: [
+        `cannot resume from ${checkpoint.dir}: it belongs to another run`,
         'groupSize: 8 in the checkpoint, 4 now',
         'recipe: train in the checkpoint, sft now',
+        'model hidden_size: 64 in the checkpoint, 128 now',
+        'model tie_word_embeddings: absent in the checkpoint, true now',
         'tasks: other content than in the checkpoint',
         'skills: none in the checkpoint',
-        'parameter weight: [2] in the checkpoint, [4] now',
-        'parameter bias: absent in the checkpoint, [1] now',
       ].join('\n  '),
+    })
+  })
+  it('with other weights in a model of the same form is refused too', async () => {
+    const config = { hidden_size: 64 }
+    const checkpoint = await savedWith(config)
+    const current = { ...saved, inputs: { ...saved.inputs, model: 'zz' }, model: modelWith(config) }
+    await expect(requireAgreement(checkpoint, saved, current, [])).rejects.toThrow(
+      'other initial weights or tokenizer',
     )
   })
-  it('of the same run is taken', () => {
-    expect(() => requireAgreement(checkpoint, saved, saved, [])).not.toThrow()
+  it('of the same run is taken', async () => {
+    const current = { recipe: saved.recipe, inputs: saved.inputs, model: '/elsewhere' }
+    await requireAgreement(await savedWith({}), saved, current, [])
   })
 })

@@ -62,7 +62,7 @@ describe('config files', () => {
 
 describe('a saved config', () => {
   it('leaves out what only a program can give', () => {
-    const options = { model: '/m', tasks: [{}], agent: () => 1, policy: {}, steps: 5, dualClip: undefined }
+    const options = { model: '/m', tasks: [{}], agent: () => 1, signal: {}, steps: 5, dualClip: undefined }
     expect(savedConfig(shape, options)).toEqual({ model: '/m', steps: 5 })
   })
   it('differs by name and value, but for what may change', () => {
