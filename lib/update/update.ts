@@ -163,7 +163,7 @@ function checkOptions({ temperature = 1, passes = 1, klCoefficient = 0 }: Update
 
 function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) {
-    throw new SkillgateError('ERR_ABORTED', 'the update was aborted; no step was taken for it', {
+    throw new SkillgateError('ERR_ABORTED', 'the update was aborted before its optimizer step', {
       cause: signal.reason,
     })
   }

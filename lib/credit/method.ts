@@ -1,0 +1,32 @@
+import { type Group, type SkillRead, survivors } from '../rollout/trajectory.js'
+import { selectorAdvantage } from './advantages.js'
+
+/**
+ * How rewards and reads become advantages. A method never sees tokens: masks, weights and the loss follow from what it
+ * returns. Groups are as collected; entries of both results stand for the group's survivors, in order.
+ */
+export interface CreditMethod {
+  readonly name: string
+  /** Whether the tokens of read calls have a share in the outcome (the execution channel). */
+  readonly readCalls: 'excluded' | 'included'
+  /** One advantage a surviving trajectory. */
+  outcome(group: Group): Float64Array
+  /** One advantage a read of a surviving trajectory; 0 leaves the read without selection credit. */
+  actions(group: Group): Float64Array[]
+}
+
+/** No read has selection credit. */
+export function noSelection(group: Group): Float64Array[] {
+  return survivors(group).map((t) => new Float64Array(t.reads.length))
+}
+
+/** Selector advantages of a utility rule; a group without oracle labels has none. */
+export function selectionBy(utility: (reads: readonly SkillRead[]) => number[]) {
+  return (group: Group): Float64Array[] =>
+    isLabelled(group) ? selectorAdvantage(survivors(group).map((t) => utility(t.reads))) : noSelection(group)
+}
+
+/** False: the task names no oracle, so that its group has an execution channel only. */
+export function isLabelled(group: Group): boolean {
+  return group.trajectories.every((t) => t.labelled)
+}
