@@ -6,6 +6,8 @@ export interface PassStatistics {
   loss: number
   /** Without its coefficient. */
   klLoss: number
+  /** sum weight * -logprob: what supervised training brings down; with weights that sum to 1, the mean loss of a token. */
+  negativeLogprob: number
   /** Before clipping. NaN where no norm was computed. */
   gradNorm: number
   skipped: boolean
@@ -23,6 +25,7 @@ export interface PassStatistics {
 export class PassRecorder {
   #loss = 0
   #klLoss = 0
+  #negativeLogprob = 0
   #entropy = 0
   #clipped = 0
   #gradientTokens = 0
@@ -40,6 +43,7 @@ export class PassRecorder {
       if (!gradient) continue
       this.#gradientTokens += 1
       this.#clipped += result.clipped[t]!
+      this.#negativeLogprob -= batch.weight[t]! * result.logprob[t]!
       if (batch.behaviourLogprob === undefined) continue
       const ratio = Math.abs(result.logprob[t]! - batch.behaviourLogprob[t]!)
       if (!(ratio <= this.#maxLogRatio)) this.#maxLogRatio = ratio
@@ -58,6 +62,7 @@ export class PassRecorder {
     return {
       loss: this.#loss,
       klLoss: this.#klLoss,
+      negativeLogprob: this.#negativeLogprob,
       gradNorm,
       skipped,
       clippedFraction: this.#clipped / Math.max(1, this.#gradientTokens),
@@ -75,6 +80,7 @@ export function meanStatistics(passes: readonly PassStatistics[]): PassStatistic
   return {
     loss: mean('loss'),
     klLoss: mean('klLoss'),
+    negativeLogprob: mean('negativeLogprob'),
     gradNorm: mean('gradNorm'),
     skipped: passes.some((pass) => pass.skipped),
     clippedFraction: mean('clippedFraction'),
