@@ -5,12 +5,12 @@
 
 namespace skillgate {
 
-void Generation::open(int64_t handle) { sessions_[handle].id = generator_.open_session(); }
+void Generation::open(int64_t handle) { sessions_[handle].id = policy_.generator().open_session(); }
 
 void Generation::fork(int64_t handle, int64_t from) {
   const auto parent = sessions_.find(from);
   if (parent == sessions_.end()) throw Failure("ERR_UNKNOWN_SESSION", "the session to fork was closed");
-  sessions_[handle].id = generator_.fork_session(parent->second.id);
+  sessions_[handle].id = policy_.generator().fork_session(parent->second.id);
 }
 
 void Generation::close(int64_t handle) {
@@ -20,7 +20,7 @@ void Generation::close(int64_t handle) {
     found->second.close_after = true;
     return;
   }
-  generator_.close_session(found->second.id);
+  policy_.generator().close_session(found->second.id);
   sessions_.erase(found);
 }
 
@@ -35,7 +35,7 @@ void Generation::start(const JobPtr& job, int64_t session, GenerateRequest reque
   }
   requests_[job->id] = {job, std::move(out), session};
   try {
-    generator_.submit(std::move(request));
+    policy_.generator().submit(std::move(request));
   } catch (...) {
     requests_.erase(job->id);
     throw;
@@ -45,13 +45,14 @@ void Generation::start(const JobPtr& job, int64_t session, GenerateRequest reque
 
 void Generation::advance(JobThread& thread) {
   try {
+    Generator& generator = policy_.generator();
     for (auto& [id, request] : requests_) {
       if (request.job->stop && !request.abort_sent) {
         request.abort_sent = true;
-        generator_.abort(id);
+        generator.abort(id);
       }
     }
-    for (GenerateResult& result : generator_.advance()) {
+    for (GenerateResult& result : generator.advance()) {
       const auto found = requests_.find(result.id);
       if (found == requests_.end()) continue;
       const uint64_t id = result.id;
@@ -78,9 +79,10 @@ void Generation::fail_all(const Failure& failure, JobThread& thread) {
   std::vector<uint64_t> ids;
   for (const auto& [id, request] : requests_) ids.push_back(id);
   try {
-    for (const uint64_t id : ids) generator_.abort(id);
-    while (!generator_.idle()) generator_.advance();
-    generator_.forget();
+    Generator& generator = policy_.generator();
+    for (const uint64_t id : ids) generator.abort(id);
+    while (!generator.idle()) generator.advance();
+    generator.forget();
   } catch (...) {
     broken_ = failure;
   }

@@ -7,13 +7,13 @@
 #include <unordered_map>
 
 #include "binding/job_thread.h"
-#include "model/generate.h"
+#include "train/policy.h"
 
 namespace skillgate {
 
 class Generation {
  public:
-  explicit Generation(Generator& generator) : generator_(generator) {}
+  explicit Generation(Policy& policy) : policy_(policy) {}
 
   void open(int64_t handle);
   void fork(int64_t handle, int64_t from);
@@ -24,7 +24,7 @@ class Generation {
 
   bool idle() const { return requests_.empty(); }
   void advance(JobThread& thread);
-  void forget() { generator_.forget(); }
+  void forget() { policy_.generator().forget(); }
 
  private:
   struct Request {
@@ -42,7 +42,7 @@ class Generation {
   void end(uint64_t id, JobThread& thread, const Failure* failure);
   void fail_all(const Failure& failure, JobThread& thread);
 
-  Generator& generator_;
+  Policy& policy_;
   std::unordered_map<uint64_t, Request> requests_;  // by job id, which is the request's id too
   std::unordered_map<int64_t, Session> sessions_;
   std::optional<Failure> broken_;  // the generator could not be brought back to rest after a failure

@@ -25,7 +25,7 @@ PolicyOptions read_policy_options(const Fields& fields) {
   return options;
 }
 
-PackedTokens PackedTokens::read(const Fields& fields, int64_t vocabulary) {
+PackedTokens PackedTokens::read(const Fields& fields, int64_t vocabulary, int64_t max_context) {
   PackedTokens packed;
   packed.tokens = fields.array<int32_t>("tokens");
   packed.offsets = fields.array<int32_t>("sequenceOffsets");
@@ -35,6 +35,13 @@ PackedTokens PackedTokens::read(const Fields& fields, int64_t vocabulary) {
   }
   check_offsets(fields.where(), packed.offsets, static_cast<int64_t>(packed.tokens.size()));
   check_tokens(fields.where(), "tokens", packed.tokens, vocabulary);
+  for (size_t s = 0; s + 1 < packed.offsets.size(); s++) {
+    const int64_t length = int64_t{packed.offsets[s + 1]} - packed.offsets[s];
+    if (length <= max_context) continue;
+    throw Failure("ERR_CONTEXT_LENGTH", fields.where() + ": expected sequences of at most " +
+                                            std::to_string(max_context) + " tokens (the model's context), got " +
+                                            std::to_string(length) + " in sequence " + std::to_string(s));
+  }
   return packed;
 }
 

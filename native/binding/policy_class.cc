@@ -25,7 +25,8 @@ Napi::Value PolicyClass::load(const Napi::CallbackInfo& info) {
   job->run = [loaded, host, dir, options](const JobPtr&) {
     host->load(dir, options);
     const Policy& policy = host->policy();
-    loaded->device = policy.device_description();
+    loaded->device = options.device;
+    loaded->description = policy.device_description();
     loaded->vocabulary = policy.config().V;
     loaded->max_context = policy.config().max_positions;
     loaded->steps = policy.optimizer_steps();

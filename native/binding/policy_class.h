@@ -13,7 +13,7 @@ namespace skillgate {
 
 // What is fixed once a policy is loaded.
 struct PolicyInfo {
-  std::string device;  // "cpu: avx512, 2 threads"
+  std::string device, description;  // "cpu", "avx512, 2 threads"
   int64_t vocabulary = 0, max_context = 0, steps = 0;
   bool trainable = true;
   std::vector<ParameterInfo> parameters;

@@ -4,7 +4,7 @@ namespace skillgate {
 
 void PolicyHost::load(const std::string& dir, const PolicyOptions& options) {
   policy_ = Policy::load(dir, options);
-  generation_ = std::make_unique<Generation>(policy_->generator());
+  generation_ = std::make_unique<Generation>(*policy_);
 }
 
 PolicyLossResult PolicyHost::accumulate(const AccumulateArgs& args, const std::atomic<bool>* stop) {

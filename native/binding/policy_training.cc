@@ -12,7 +12,7 @@ Napi::Value PolicyWrap::logprobs(const Napi::CallbackInfo& info) {
     check_open("logprobs()");
     const Fields fields("logprobs()", info[0]);
     const auto packed =
-        std::make_shared<const PackedTokens>(PackedTokens::read(fields, loaded_.info.vocabulary));
+        std::make_shared<const PackedTokens>(PackedTokens::read(fields, loaded_.info.vocabulary, loaded_.info.max_context));
     const float temperature = read_temperature(fields);
     struct Outputs {
       OutArray<float> logprob, entropy;
@@ -45,7 +45,7 @@ Napi::Value PolicyWrap::accumulate(const Napi::CallbackInfo& info) {
       LossFields loss;
       PolicyLossResult result;
     };
-    PackedTokens packed = PackedTokens::read(fields, loaded_.info.vocabulary);
+    PackedTokens packed = PackedTokens::read(fields, loaded_.info.vocabulary, loaded_.info.max_context);
     const size_t T = packed.tokens.size();
     LossFields loss = LossFields::read(fields, static_cast<int64_t>(T));
     check_first_tokens(fields, packed, loss);

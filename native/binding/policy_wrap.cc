@@ -117,6 +117,7 @@ Napi::Value PolicyWrap::info(const Napi::CallbackInfo& info) {
   }
   Napi::Object result = Napi::Object::New(env);
   result.Set("device", loaded.device);
+  result.Set("description", loaded.description);
   result.Set("vocabularySize", static_cast<double>(loaded.vocabulary));
   result.Set("maxContext", static_cast<double>(loaded.max_context));
   result.Set("trainable", loaded.trainable);
