@@ -1,0 +1,254 @@
+#include <vector>
+
+#include "cpu/attention.h"
+#include "cpu/attention_blocks.h"
+#include "cpu/attention_clusters.h"
+
+namespace skillgate {
+namespace {
+
+struct Gradients {
+  float *dq, *dk, *dv;
+  const float *d_o, *lse, *delta, *q, *k, *v;
+};
+
+// What one task does: some query blocks of some segments against some key blocks, for one key/value head.
+struct Part {
+  const int64_t* segments;
+  int64_t segment_count;
+  int64_t q_begin, q_end;  // queries, by index in the segment
+  int64_t k_begin, k_end;  // positions, k_begin a multiple of kBlockKeys
+  bool want_dq, want_dkv;
+};
+
+struct Workspace {
+  Workspace(Carver& c, int64_t rows, int64_t E, int64_t padded)
+      : queries(c.take<float>(rows * E)),
+        douts(c.take<float>(rows * E)),
+        query_panels(c.take<float>(rows * padded)),
+        dout_panels(c.take<float>(rows * padded)),
+        dq(c.take<float>(rows * padded)),
+        key_columns(c.take<float>(kBlockKeys * E)),
+        value_columns(c.take<float>(kBlockKeys * E)),
+        key_panels(c.take<float>(kBlockKeys * padded)),
+        p(c.take<float>(rows * kBlockKeys)),
+        ds(c.take<float>(rows * kBlockKeys)),
+        block(c.take<float>(kMaxTileRows * padded)) {}
+  float *queries, *douts, *query_panels, *dout_panels, *dq, *key_columns, *value_columns, *key_panels, *p,
+      *ds, *block;
+};
+
+class BackwardBlock {
+ public:
+  BackwardBlock(const Kernels& k, const AttentionSpans& spans, const AttentionShape& shape,
+                const HeadPanels& panels, const Workspace& w, const Gradients& x, const Part& part, int64_t g,
+                int64_t segment, int64_t q0, int64_t q1, int64_t keys)
+      : k_(k),
+        spans_(spans),
+        shape_(shape),
+        panels_(panels),
+        w_(w),
+        x_(x),
+        part_(part),
+        segment_(segment),
+        g_(g),
+        block_(k, spans, shape, segment, g, q0, q1, keys) {}
+
+  void run() {
+    const int64_t E = shape_.E;
+    const int64_t end = std::min(part_.k_end, block_.visible(block_.rows - 1));
+    if (part_.k_begin >= end) return;
+    pack_query_tiles(k_, block_, w_.queries, x_.q, E, shape_.scale);
+    pack_query_tiles(k_, block_, w_.douts, x_.d_o, E, 1.f);
+    if (part_.want_dkv) {
+      pack_row_panels(w_.query_panels, x_.q);
+      k_.scale(w_.query_panels, w_.query_panels, shape_.scale, int64_t{block_.rows} * panels_.padded);
+      pack_row_panels(w_.dout_panels, x_.d_o);
+    }
+    KeyCursor cursor(spans_, segment_);
+    cursor.skip(part_.k_begin);
+    for (int64_t k0 = part_.k_begin; k0 < end; k0 += kBlockKeys) {
+      int64_t rows[kBlockKeys];
+      const int keys = cursor.next(static_cast<int>(std::min<int64_t>(kBlockKeys, end - k0)), rows);
+      for (int j = 0; j < keys; ++j) rows[j] = (rows[j] * shape_.G + g_) * E;
+      key_block(k0, keys, rows);
+    }
+    if (!part_.want_dq) return;
+    for (int r = 0; r < block_.rows; ++r) {
+      k_.scale(x_.dq + block_.at(r) * E, w_.dq + int64_t{r} * panels_.padded, shape_.scale, E);
+    }
+  }
+
+ private:
+  // All rows of the block as panels, in pieces of pointers.
+  void pack_row_panels(float* to, const float* x) {
+    for (int p = 0; p < panels_.count; ++p) {
+      const int width = panels_.vectors(p) * k_.width;
+      float* panel = to + int64_t{panels_.first(p)} * block_.rows;
+      for (int r = 0; r < block_.rows; r += kBlockKeys) {
+        const float* from[kBlockKeys];
+        const int n = std::min(kBlockKeys, block_.rows - r);
+        for (int i = 0; i < n; ++i) from[i] = x + block_.at(r + i) * shape_.E;
+        k_.pack_panel(panel + int64_t{r} * width, from, n, panels_.first(p), panels_.size(p), width);
+      }
+    }
+  }
+
+  void key_block(int64_t k0, int keys, const int64_t* at) {
+    const float *key_rows[kBlockKeys], *value_rows[kBlockKeys];
+    for (int j = 0; j < keys; ++j) {
+      key_rows[j] = x_.k + at[j];
+      value_rows[j] = x_.v + at[j];
+    }
+    pack_key_columns(k_, w_.key_columns, key_rows, keys, shape_.E);
+    pack_key_columns(k_, w_.value_columns, value_rows, keys, shape_.E);
+    if (part_.want_dq) pack_head_panels(k_, panels_, w_.key_panels, key_rows, keys);
+    int first_row = block_.rows;  // the first that sees any of the keys
+    for (int t = 0; t < block_.tiles; ++t) {
+      const int start = block_.start(t), n = block_.start(t + 1) - start;
+      const int seen = block_.visible_in(start + n - 1, k0, keys);
+      if (seen == 0) continue;
+      first_row = std::min(first_row, start);
+      score_tile(k0, keys, start, n, seen);
+      if (!part_.want_dq) continue;
+      tile_times_panels(k_, panels_, TileForm::row_major, w_.dq + int64_t{start} * panels_.padded,
+                        w_.ds + start * kBlockKeys, n, w_.key_panels, keys, 0, seen, k0 > 0);
+    }
+    if (!part_.want_dkv || first_row == block_.rows) return;
+    add_columns(x_.dv, at, keys, w_.p, w_.dout_panels, first_row);
+    add_columns(x_.dk, at, keys, w_.ds, w_.query_panels, first_row);
+  }
+
+  void score_tile(int64_t k0, int keys, int start, int n, int seen) {
+    float* p = w_.p + start * kBlockKeys;
+    float* ds = w_.ds + start * kBlockKeys;
+    tile_scores(k_, p, w_.queries + start * shape_.E, n, w_.key_columns, seen, shape_.E);
+    tile_scores(k_, ds, w_.douts + start * shape_.E, n, w_.value_columns, seen, shape_.E);
+    for (int i = 0; i < n; ++i) {
+      const int64_t row = block_.at(start + i);
+      k_.softmax_block_backward(p + i * kBlockKeys, ds + i * kBlockKeys,
+                                block_.visible_in(start + i, k0, keys), x_.lse[row], x_.delta[row]);
+    }
+  }
+
+  // to[key j] += sum over the block's rows r of weights[r, j] * panels[r]
+  void add_columns(float* to, const int64_t* at, int keys, const float* weights, const float* panels,
+                   int first_row) {
+    const int tiles = (keys + k_.tile_rows - 1) / k_.tile_rows;
+    for (int t = 0; t < tiles; ++t) {
+      const int start = tile_start(keys, tiles, t), n = tile_start(keys, tiles, t + 1) - start;
+      tile_times_panels(k_, panels_, TileForm::transposed, w_.block, weights + first_row * kBlockKeys + start,
+                        n, panels, block_.rows, first_row, block_.rows - first_row, false);
+      for (int i = 0; i < n; ++i) k_.add(to + at[start + i], w_.block + i * panels_.padded, shape_.E);
+    }
+  }
+
+  const Kernels& k_;
+  const AttentionSpans& spans_;
+  const AttentionShape& shape_;
+  const HeadPanels& panels_;
+  const Workspace& w_;
+  const Gradients& x_;
+  const Part& part_;
+  int64_t segment_, g_;
+  QueryBlock block_;
+};
+
+// Splits the work into tasks. One pass computes all three gradients in one task for each head and cluster; if
+// that leaves threads without work, two passes (dq by queries, dk and dv by keys) recompute the scores. Both
+// sum in the same order.
+std::vector<Part> plan_parts(const std::vector<SegmentCluster>& clusters, const AttentionSpans& spans,
+                             const AttentionShape& shape, int threads, int64_t step, bool dkv_pass) {
+  std::vector<Part> parts;
+  for (const SegmentCluster& c : clusters) {
+    const int64_t count = static_cast<int64_t>(c.segments.size());
+    if (!dkv_pass) {
+      for (const int64_t& s : c.segments) {
+        const int64_t queries = segment_queries(spans, s);
+        for (int64_t q0 = 0; q0 < queries; q0 += step) {
+          parts.push_back({&s, 1, q0, std::min(queries, q0 + step), 0, c.longest_keys, true, false});
+        }
+      }
+      continue;
+    }
+    const int64_t blocks = (c.longest_keys + kBlockKeys - 1) / kBlockKeys;
+    const int64_t pieces =
+        c.aligned ? std::clamp<int64_t>(4 * threads / shape.G, 1, std::max<int64_t>(blocks, 1)) : 1;
+    for (int64_t i = 0; i < pieces; ++i) {
+      parts.push_back({c.segments.data(), count, 0, shape.T, blocks * i / pieces * kBlockKeys,
+                       blocks * (i + 1) / pieces * kBlockKeys, false, true});
+    }
+  }
+  return parts;
+}
+
+bool one_pass_is_balanced(const std::vector<SegmentCluster>& clusters, int64_t heads, int threads) {
+  int64_t total = 0, longest = 0;
+  for (const SegmentCluster& c : clusters) {
+    total += c.pairs * heads;
+    longest = std::max(longest, c.pairs);
+  }
+  const int64_t tasks = static_cast<int64_t>(clusters.size()) * heads;
+  const int64_t rounds = (tasks + threads - 1) / threads;
+  const int64_t most = std::min(rounds * longest, total / threads + longest);
+  return threads == 1 || most * threads * 10 <= total * 14;
+}
+
+}  // namespace
+
+void attention_backward(CpuContext& context, float* dq, float* dk, float* dv, const float* d_o,
+                        const float* o, const float* lse, const float* q, const float* k, const float* v,
+                        const AttentionSpans& spans, const AttentionShape& shape) {
+  const Kernels& kernels = context.kernels;
+  const HeadPanels panels(kernels, shape.E);
+  const int64_t step = queries_a_block(shape);
+  const std::vector<SegmentCluster> clusters = cluster_segments(spans, shape.rows);
+  int64_t pairs = 0, most = 0;
+  std::vector<int64_t> keys(static_cast<size_t>(spans.segments));
+  for (int64_t s = 0; s < spans.segments; ++s) {
+    keys[s] = segment_keys(spans, s);
+    most = std::max(most, std::min(step, segment_queries(spans, s)));
+  }
+  for (const SegmentCluster& c : clusters) pairs += c.pairs;
+  const int threads = context.threads_for(pairs * shape.H * (5 * shape.E + 24) / kernels.width);
+
+  const int64_t rows = shape.T * shape.H;
+  float* delta = reinterpret_cast<float*>(context.scratch.reserve(static_cast<size_t>(rows) * sizeof(float)));
+  context.for_ranges(rows, 64, rows * (shape.E / kernels.width + 4), [&](int64_t begin, int64_t end, int) {
+    for (int64_t r = begin; r < end; ++r) delta[r] = kernels.dot(d_o + r * shape.E, o + r * shape.E, shape.E);
+  });
+
+  const Gradients x{dq, dk, dv, d_o, lse, delta, q, k, v};
+  const int64_t block_rows = most * (shape.H / shape.G);
+  Carver measure;
+  Workspace(measure, block_rows, shape.E, panels.padded);
+  context.reserve_thread_scratch(threads, measure.used());
+  auto run = [&](const std::vector<Part>& parts) {
+    context.pool.run(static_cast<int64_t>(parts.size()) * shape.G, threads, [&](int64_t i, int thread) {
+      Carver carver(context.thread_scratch[thread].data());
+      const Workspace workspace(carver, block_rows, shape.E, panels.padded);
+      const Part& part = parts[i / shape.G];
+      for (int64_t n = 0; n < part.segment_count; ++n) {
+        const int64_t s = part.segments[n], end = std::min(part.q_end, segment_queries(spans, s));
+        for (int64_t q0 = part.q_begin; q0 < end; q0 += step) {
+          BackwardBlock(kernels, spans, shape, panels, workspace, x, part, i % shape.G, s, q0,
+                        std::min(end, q0 + step), keys[s])
+              .run();
+        }
+      }
+    });
+  };
+  if (one_pass_is_balanced(clusters, shape.G, threads)) {
+    std::vector<Part> parts;
+    for (const SegmentCluster& c : clusters) {
+      parts.push_back({c.segments.data(), static_cast<int64_t>(c.segments.size()), 0, shape.T, 0,
+                       c.longest_keys, true, true});
+    }
+    run(parts);
+  } else {
+    run(plan_parts(clusters, spans, shape, threads, step, false));
+    run(plan_parts(clusters, spans, shape, threads, step, true));
+  }
+}
+
+}  // namespace skillgate

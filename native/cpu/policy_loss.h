@@ -1,0 +1,16 @@
+// The LM head, the policy-gradient loss and their gradients in one op.
+#pragma once
+#include <cstdint>
+
+#include "backend/backend.h"
+#include "cpu/context.h"
+
+namespace skillgate {
+
+PolicyLossResult policy_loss(CpuContext& context, const PolicyLossArgs& args);
+
+// hidden [R, D], lm_head [V, D]
+void token_logprob(CpuContext& context, float* logprob, float* entropy, Tensor hidden, Tensor lm_head,
+                   const float* packed, const int32_t* target, float temperature);
+
+}  // namespace skillgate
