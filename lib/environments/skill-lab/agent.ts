@@ -1,0 +1,36 @@
+import type { Agent } from '../../rollout/agent.js'
+import { fillIn } from './procedure.js'
+import type { LabTask } from './tasks.js'
+import { verify } from './verify.js'
+import { labTools, Workbench } from './workbench.js'
+
+/** Two reads, five commands and a last word. */
+export const MAX_TURNS = 8
+/** No turn of the environment needs more. */
+export const MAX_TURN_TOKENS = 64
+
+/** The system prompt around an `<available_skills>` block, which is empty where no slate is shown. */
+export function systemPrompt(availableSkills: string): string {
+  const request = 'Pick the skill that fits the task, read it, then run its steps.'
+  return availableSkills === '' ? request : `${request}\n\n${availableSkills}`
+}
+
+/** The environment's agent. `procedures` holds the commands of every skill by its name. */
+export function labAgent(
+  procedures: ReadonlyMap<string, readonly string[]>,
+  known: ReadonlySet<string>,
+): Agent {
+  return async (session, task) => {
+    const { data } = task as LabTask
+    const bench = new Workbench((path) => session.readSkill(path), known)
+    session.system(systemPrompt(session.availableSkills()))
+    session.user(task.prompt)
+    for (let i = 0; i < MAX_TURNS; i++) {
+      const turn = await session.generate({ tools: labTools, maxTokens: MAX_TURN_TOKENS })
+      if (turn.toolCalls.length === 0 || turn.finishReason === 'length') break
+      for (const call of turn.toolCalls) session.toolResult(call, bench.answer(call))
+    }
+    const expected = procedures.get(data.skill)!.map((command) => fillIn(command, data))
+    return verify(bench.executed, expected)
+  }
+}

@@ -1,0 +1,102 @@
+import type { Task } from '../../tasks/task.js'
+import { type Domain, type LabSkill, misleadingSkills } from './domain.js'
+import { domains } from './domains/all.js'
+import type { Parameters } from './procedure.js'
+import { SeededRandom } from './seeded-random.js'
+
+/** A task of the environment; `data` holds what its verifier and its teacher know. */
+export interface LabTask extends Task {
+  oracle: readonly [string]
+  slate: { relevant: readonly string[]; irrelevant: readonly string[]; misleading: readonly string[] }
+  data: LabTaskData
+}
+
+/** A type and no interface, so that it is a record as \`Task\` wants it. */
+export type LabTaskData = Parameters & { domain: string; skill: string; decoy: string }
+
+/** Stems of file names. No skill's text has these words. */
+const STEMS = [
+  'amber breeze cedar cobalt comet ember falcon harbor juniper lagoon maple meadow',
+  'nectar orchid otter pebble quartz river saffron summit tundra walnut willow zephyr',
+].flatMap((line) => line.split(' '))
+
+const RELEVANT_OF_DOMAIN = 3
+const RELEVANT_OF_NEIGHBOURS = 2
+const IRRELEVANT = 5
+
+/** Which tasks: they differ in phrasing, in the files they name and, for `held-out-skill`, in the skill that is right. */
+export type Split = 'train' | 'held-out' | 'held-out-skill'
+
+const STREAM: Record<Split, number> = { train: 1, 'held-out': 2, 'held-out-skill': 3 }
+
+interface Subject {
+  domain: Domain
+  skill: Omit<LabSkill, 'heldOutPhrasings'>
+}
+
+/** `count` tasks of a split, each skill as often as any other. The same seed gives the same tasks. */
+export function makeTasks(split: Split, count: number, seed: number): LabTask[] {
+  const random = new SeededRandom(seed, STREAM[split])
+  const subjects = subjectsOf(split)
+  const tasks: LabTask[] = []
+  let round: Subject[] = []
+  for (let i = 0; i < count; i++) {
+    if (i % subjects.length === 0) round = random.shuffled(subjects)
+    const id = `lab-${split}-${String(i + 1).padStart(4, '0')}`
+    tasks.push(makeTask(id, split, round[i % subjects.length]!, random))
+  }
+  return tasks
+}
+
+function subjectsOf(split: Split): Subject[] {
+  if (split === 'held-out-skill') return domains.map((domain) => ({ domain, skill: domain.heldOutSkill }))
+  return domains.flatMap((domain) =>
+    domain.skills.map((skill) => ({
+      domain,
+      skill: { ...skill, phrasings: split === 'train' ? skill.phrasings : skill.heldOutPhrasings },
+    })),
+  )
+}
+
+function makeTask(id: string, split: Split, { domain, skill }: Subject, random: SeededRandom): LabTask {
+  const parameters = makeParameters(domain, split !== 'train', random)
+  const { file, n } = parameters
+  return {
+    id,
+    prompt: random.pick(skill.phrasings).replaceAll('{file}', file).replaceAll('{n}', String(n)),
+    oracle: [skill.name],
+    slate: makeSlate(domain, skill.name, random),
+    data: { domain: domain.name, skill: skill.name, decoy: skill.decoy, ...parameters },
+  }
+}
+
+/** Names of files are training's or held out, never both: one in five is held out. */
+export function isHeldOutFile(stem: string, number: number): boolean {
+  return (STEMS.indexOf(stem) + number) % 5 === 0
+}
+
+function makeParameters(domain: Domain, heldOut: boolean, random: SeededRandom): Parameters {
+  for (;;) {
+    const stem = random.pick(STEMS)
+    const number = 10 + random.below(90)
+    if (isHeldOutFile(stem, number) !== heldOut) continue
+    return { file: `${stem}${number}.${domain.extension}`, n: 10 + random.below(90) }
+  }
+}
+
+/** Skills of training only: no slate shows a held-out skill beside its own tasks. */
+function makeSlate(domain: Domain, oracle: string, random: SeededRandom): LabTask['slate'] {
+  const names = (skills: readonly { name: string }[]) => skills.map((skill) => skill.name)
+  const own = names(domain.skills).filter((name) => name !== oracle)
+  const near = domains.filter((other) => domain.neighbours.includes(other.name))
+  const far = domains.filter((other) => other !== domain && !near.includes(other))
+  const neighbouring = names(near.flatMap((other) => other.skills))
+  return {
+    relevant: [
+      ...random.sample(own, RELEVANT_OF_DOMAIN),
+      ...random.sample(neighbouring, RELEVANT_OF_NEIGHBOURS),
+    ],
+    irrelevant: random.sample(names(far.flatMap((other) => other.skills)), IRRELEVANT),
+    misleading: misleadingSkills(domain),
+  }
+}

@@ -1,0 +1,61 @@
+import { fillIn } from './procedure.js'
+import type { SeededRandom } from './seeded-random.js'
+import type { LabTask } from './tasks.js'
+
+/** Which skills a demonstration reads, in order, and which commands it runs. */
+export interface Plan {
+  reads: readonly string[]
+  commands: readonly string[]
+}
+
+/** How often the teacher does what; the shares of first reads add up to 1. */
+export interface TeacherHabits {
+  oracle: number
+  decoy: number
+  misleading: number
+  relevant: number
+  /** Of the reads of the decoy: how many notice, read the oracle next and follow that. */
+  secondLook: number
+  /** Of all demonstrations: how many leave out a command or swap two. */
+  slip: number
+}
+
+export const teacherHabits: TeacherHabits = {
+  oracle: 0.47,
+  decoy: 0.33,
+  misleading: 0.1,
+  relevant: 0.1,
+  secondLook: 0.25,
+  slip: 0.1,
+}
+
+/** What the teacher does for a task. It follows the skill it read last, right or wrong. */
+export function planOf(
+  task: LabTask,
+  procedures: ReadonlyMap<string, readonly string[]>,
+  habits: TeacherHabits,
+  random: SeededRandom,
+): Plan {
+  const reads = chooseReads(task, habits, random)
+  const commands = procedures.get(reads.at(-1)!)!.map((command) => fillIn(command, task.data))
+  return { reads, commands: random.uniform() < habits.slip ? slip(commands, random) : commands }
+}
+
+function chooseReads(task: LabTask, habits: TeacherHabits, random: SeededRandom): string[] {
+  const { skill, decoy } = task.data
+  let share = random.uniform()
+  share -= habits.oracle
+  if (share < 0) return [skill]
+  share -= habits.decoy
+  if (share < 0) return random.uniform() < habits.secondLook ? [decoy, skill] : [decoy]
+  share -= habits.misleading
+  if (share < 0) return [random.pick(task.slate.misleading.filter((name) => name !== decoy))]
+  return [random.pick(task.slate.relevant)]
+}
+
+function slip(commands: readonly string[], random: SeededRandom): string[] {
+  const place = random.below(commands.length - 1)
+  const [first, second] = commands.slice(place, place + 2)
+  const instead = random.uniform() < 0.5 ? [second!] : [second!, first!]
+  return [...commands.slice(0, place), ...instead, ...commands.slice(place + 2)]
+}
