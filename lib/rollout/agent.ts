@@ -46,6 +46,8 @@ export interface AgentSession {
   user(content: string): void
   /** Gives the result of a call back; this is what makes the call a dispatched one. */
   toolResult(call: ToolCall, content: string): void
+  /** Answers a call that did not run, malformed or of a tool that does not exist. It does not count as dispatched. */
+  toolError(content: string, tool?: string): void
   /** The slate as an `<available_skills>` block for a system prompt. */
   availableSkills(): string
   /** The file a skill path names, or undefined: any skill of the library can be read, shown or not. */
