@@ -1,3 +1,4 @@
+import type { MaskTokensInput, MaskTokensResult } from '../addon/addon-types.js'
 import { kernels } from '../addon/kernels.js'
 import { SkillgateError } from '../errors.js'
 import type { Group, TokenRange, Trajectory } from '../rollout/trajectory.js'
@@ -42,7 +43,7 @@ export interface CreditOptions {
   /** lambda: what the selection channel weighs against the execution channel. Default 0.2. */
   selectorCoefficient?: number
   /** The kernel that spreads advantages over tokens; the addon's unless another is given. */
-  maskTokens?: typeof kernels.maskTokens
+  maskTokens?: (input: MaskTokensInput) => MaskTokensResult
 }
 
 /**
@@ -58,10 +59,17 @@ export function assignCredit(groups: readonly Group[], options: CreditOptions): 
     )
   }
   const scored = scoreGroups(groups, method)
-  const { rows, reads } = layOut(scored)
+  const { rows, reads, tokens } = layOut(scored)
+  const figures = scoreStatistics(groups, scored)
+  if (tokens === 0) {
+    return {
+      sequences: [],
+      statistics: { ...figures, generatedTokens: 0, executionTokens: 0, selectionTokens: 0 },
+    }
+  }
   const input = {
-    sequenceOffsets: Int32Array.from([...rows.map((row) => row.start), rows.at(-1)?.end ?? 0]),
-    generated: new Uint8Array(rows.at(-1)?.end ?? 0),
+    sequenceOffsets: Int32Array.from([...rows.map((row) => row.start), tokens]),
+    generated: new Uint8Array(tokens),
     outcomeAdvantage: Float32Array.from(rows, (row) => row.outcome),
     reads: {
       callStart: Int32Array.from(reads, (read) => read.call.start),
@@ -92,7 +100,7 @@ export function assignCredit(groups: readonly Group[], options: CreditOptions): 
       }
     }),
     statistics: {
-      ...scoreStatistics(groups, scored),
+      ...figures,
       generatedTokens: masks.generatedCount,
       executionTokens: countOf(masks.channel, CHANNEL_EXECUTION),
       selectionTokens: countOf(masks.channel, CHANNEL_SELECTION),
@@ -114,7 +122,7 @@ interface FlatRead {
   advantage: number
 }
 
-function layOut(scored: readonly ScoredTrajectory[]): { rows: Row[]; reads: FlatRead[] } {
+function layOut(scored: readonly ScoredTrajectory[]): { rows: Row[]; reads: FlatRead[]; tokens: number } {
   const rows: Row[] = []
   const reads: FlatRead[] = []
   let end = 0
@@ -137,7 +145,7 @@ function layOut(scored: readonly ScoredTrajectory[]): { rows: Row[]; reads: Flat
       })
     }
   }
-  return { rows, reads }
+  return { rows, reads, tokens: end }
 }
 
 function shift(range: TokenRange, by: number): TokenRange {

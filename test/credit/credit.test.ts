@@ -41,6 +41,11 @@ function expectGolden(sequences: CreditedSequence[], expected: GoldenExpected) {
   }
 }
 
+const { groups } = goldenBatches[0]!
+const options = { method: skillgate, maskTokens: maskTokensReference }
+const change = (edit: (t: Group['trajectories'][0]) => object): Group[] =>
+  groups.map((g) => ({ ...g, trajectories: g.trajectories.map((t) => ({ ...t, ...edit(t) })) }))
+
 describe.each([
   ['reference', maskTokensReference],
   ['addon', kernels.maskTokens],
@@ -81,17 +86,21 @@ describe.each([
     }
     expect(statistics.executionTokens).toBe(statistics.generatedTokens)
   })
+
+  test('nothing to train on is an empty batch', () => {
+    const { sequences, statistics } = assignCredit(
+      change(() => ({ reward: null })),
+      { method: skillgate, maskTokens },
+    )
+    expect(sequences).toEqual([])
+    expect(statistics).toMatchObject({ trajectories: 0, generatedTokens: 0, meanReward: 0 })
+  })
 })
 
 test.each(golden)('$name: dynamic sampling keeps what the released code keeps', ({ groups, expected }) => {
   const kept = groups.map((group) => !allEqual(survivors(group).map((t) => t.reward)))
   expect(kept).toEqual(expected.clean_oracle.kept_by_dynamic_sampling)
 })
-
-const { groups } = goldenBatches[0]!
-const options = { method: skillgate, maskTokens: maskTokensReference }
-const change = (edit: (t: Group['trajectories'][0]) => object): Group[] =>
-  groups.map((g) => ({ ...g, trajectories: g.trajectories.map((t) => ({ ...t, ...edit(t) })) }))
 
 test('a group without labels has an execution channel only, read calls in it', () => {
   const { sequences, statistics } = assignCredit(
@@ -132,15 +141,6 @@ test('the sequences of a trajectory share its outcome, and reads are found in th
     const joined = Array.from(after[1]![field], (value, t) => value + after[2]![field][t]!)
     expect(joined).toEqual(Array.from(before[1]![field]))
   }
-})
-
-test('nothing to train on is an empty batch', () => {
-  const { sequences, statistics } = assignCredit(
-    change(() => ({ reward: null })),
-    options,
-  )
-  expect(sequences).toEqual([])
-  expect(statistics).toMatchObject({ trajectories: 0, generatedTokens: 0, meanReward: 0 })
 })
 
 test('says how the advantages fall', () => {

@@ -1,7 +1,7 @@
-import type { kernels } from '../../lib/addon/kernels.js'
+import type { MaskTokensInput, MaskTokensResult } from '../../lib/addon/addon-types.js'
 
 /** maskTokens as native/backend/backend.h defines it, written from the definition, rounded to float32 at the end. */
-export const maskTokensReference: typeof kernels.maskTokens = (input) => {
+export function maskTokensReference(input: MaskTokensInput): MaskTokensResult {
   const { sequenceOffsets, generated, outcomeAdvantage, reads, selectorCoefficient, readCalls } = input
   const n = generated.length
   const inCall = new Array<boolean>(n).fill(false)
