@@ -26,7 +26,8 @@ const loadFields = [
   'sharePrefixes',
   'prefillChunk',
 ]
-const packedFields = ['tokens', 'sequenceOffsets', 'signal']
+/** Of one batch: logprobs takes the batch that accumulate takes, and looks at its tokens and temperature. */
+const batchFields = ['tokens', 'sequenceOffsets', 'signal', ...lossFields]
 const stepFields = ['learningRate', 'betas', 'eps', 'weightDecay', 'maxGradNorm']
 const generateFields = [
   'session',
@@ -86,13 +87,13 @@ export class NativePolicy implements Policy {
   }
 
   async logprobs(request: PackedSequences & { temperature?: number; signal?: AbortSignal }) {
-    checkFields('logprobs', request, [...packedFields, 'temperature'])
+    checkFields('logprobs', request, batchFields)
     return this.#run((handle) => handle.logprobs(request), request?.signal)
   }
 
   /** Aborted half way, step() is refused (ERR_PARTIAL_GRADIENTS) until zeroGradients(). */
   async accumulate(request: AccumulateRequest & { signal?: AbortSignal }): Promise<AccumulateResult> {
-    checkFields('accumulate', request, [...packedFields, ...lossFields])
+    checkFields('accumulate', request, batchFields)
     return this.#run((handle) => handle.accumulate(request), request?.signal)
   }
 
