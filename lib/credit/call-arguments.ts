@@ -1,4 +1,4 @@
-import { readMappedJson, stringsOf } from './mapped-json.js'
+import { isMappedText, readMappedJson, stringsOf } from './mapped-json.js'
 import { type MappedText, sliceMapped, trimMapped } from './mapped-text.js'
 
 export interface CallArguments {
@@ -28,7 +28,6 @@ export function callArguments(call: MappedText): CallArguments {
 function jsonArguments(source: MappedText): CallArguments {
   const call = readMappedJson(source)
   const given = call instanceof Map ? call.get('arguments') : undefined
-  const isText = given !== undefined && 'at' in given
-  const object = isText ? readMappedJson(given) : given
+  const object = isMappedText(given) ? readMappedJson(given) : given
   return { keys: object instanceof Map ? [...object.keys()] : [], values: stringsOf(object) }
 }

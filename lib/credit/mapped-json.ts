@@ -10,6 +10,10 @@ export function readMappedJson(source: MappedText): MappedJson {
   return readValue(source, skip(source.text, 0), 0).value
 }
 
+export function isMappedText(value: MappedJson): value is MappedText {
+  return value !== undefined && !Array.isArray(value) && !(value instanceof Map)
+}
+
 /** The strings inside, in order. */
 export function stringsOf(value: MappedJson): MappedText[] {
   if (value === undefined) return []

@@ -13,7 +13,10 @@ export function mapBytes(bytes: Uint8Array, base: number): MappedText {
   let text = ''
   for (let place = 0; place < bytes.length; ) {
     const size = characterSize(bytes, place)
-    const character = lossy.decode(bytes.subarray(place, place + size))
+    const isAscii = bytes[place]! < 0x80
+    const character = isAscii
+      ? String.fromCharCode(bytes[place]!)
+      : lossy.decode(bytes.subarray(place, place + size))
     for (let unit = 0; unit < character.length; unit++) at.push(base + place)
     text += character
     place += size

@@ -135,6 +135,7 @@ function skillResolver({ slate, isSkill }: FindReadsOptions) {
   const byFolder = new Map(slate.map((entry) => [skillFolder(entry.location), entry]))
   const byName = new Map(slate.map((entry) => [entry.name, entry]))
   const roots = new Set(slate.map((entry) => folderKey(pathSegments(entry.location).slice(0, -1))))
+  roots.delete('')
   return (path: string): { skill: string; category: ReadCategory } | undefined => {
     const folder = skillFolder(path)
     if (folder === undefined) return undefined

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { Template } from '@huggingface/jinja'
+import { Environment, Interpreter, Template } from '@huggingface/jinja'
 import { SkillgateError } from '../errors.js'
 import { readModelJson, readModelText } from './model-files.js'
 import { specialTokens } from './special-tokens.js'
-import { strftime } from './strftime.js'
+import { templateGlobals } from './template-globals.js'
 
 /** A message as templates take it. */
 export interface TemplateMessage {
@@ -90,16 +90,18 @@ export class ChatTemplate {
   /** `ERR_CHAT_TEMPLATE` where the template refuses the messages. */
   render(messages: readonly TemplateMessage[], options: RenderOptions = {}): string {
     const tools = options.tools?.length ? options.tools.map(asFunction) : null
+    const variables = {
+      ...this.#specialTokens,
+      documents: null,
+      ...options.variables,
+      messages: messages.map(plainMessage),
+      tools,
+      add_generation_prompt: options.addGenerationPrompt ?? false,
+    }
     try {
-      return this.#choose(tools !== null).render({
-        ...this.#specialTokens,
-        documents: null,
-        strftime_now: (format: string) => strftime(this.#now, format),
-        ...options.variables,
-        messages: messages.map(plainMessage),
-        tools,
-        add_generation_prompt: options.addGenerationPrompt ?? false,
-      })
+      const scope = new Environment(templateGlobals(this.#now))
+      for (const [name, value] of Object.entries(variables)) scope.set(name, value)
+      return String(new Interpreter(scope).run(this.#choose(tools !== null).parsed).value)
     } catch (cause) {
       const roles = messages.map((message) => message.role).join(', ')
       const message = `${this.#file}: cannot render ${messages.length} messages (${roles}): ${(cause as Error).message}`

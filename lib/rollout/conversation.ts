@@ -213,13 +213,14 @@ export class Conversation {
   #difference(fresh: string, common: number, toolsChanged: boolean): string {
     const { text, sampled } = this.#record
     const turn = sampled.find((earlier) => earlier.textEnd > common) ?? sampled.at(-1)!
-    const added = this.messages[turn.message + 1]
+    const next = sampled.at(-1)!.message + 1
     const cause = toolsChanged
       ? 'with the changed tools'
-      : added
-        ? `once messages[${turn.message + 1}] (${added.role}) follows`
+      : this.messages.length > next
+        ? `once messages[${next}] (${this.messages[next]!.role}) follows`
         : 'once a turn follows'
-    const excerpt = (from: string) => JSON.stringify(from.slice(common, common + 40))
+    const start = Math.max(text.lastIndexOf('\n', common - 1) + 1, common - 30)
+    const excerpt = (from: string) => JSON.stringify(from.slice(start, common + 40))
     return (
       `a fresh rendering differs at messages[${turn.message}] (assistant) ${cause}: ` +
       `expected ${excerpt(text)}, the chat template writes ${excerpt(fresh)}`
