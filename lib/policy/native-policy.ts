@@ -3,6 +3,7 @@ import { lossFields } from '../addon/kernels.js'
 import { loadAddon } from '../addon/load-addon.js'
 import { asSkillgateError, checkFields, nativeCall } from '../addon/native-call.js'
 import { SkillgateError } from '../errors.js'
+import { onAbort } from './on-abort.js'
 import type {
   AccumulateRequest,
   AccumulateResult,
@@ -167,10 +168,8 @@ export class NativePolicy implements Policy {
     try {
       const { id, promise } = start(this.#handle)
       if (!signal) return await promise
-      const abort = () => this.#handle.abort(id)
-      if (signal.aborted) abort()
-      signal.addEventListener('abort', abort, { once: true })
-      return await promise.finally(() => signal.removeEventListener('abort', abort))
+      const callOff = onAbort(signal, () => this.#handle.abort(id))
+      return await promise.finally(callOff)
     } catch (error) {
       throw asSkillgateError(error)
     }
