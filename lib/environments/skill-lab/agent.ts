@@ -28,7 +28,11 @@ export function labAgent(
     for (let i = 0; i < MAX_TURNS; i++) {
       const turn = await session.generate({ tools: labTools, maxTokens: MAX_TURN_TOKENS })
       if (turn.toolCalls.length === 0 || turn.finishReason === 'length') break
-      for (const call of turn.toolCalls) session.toolResult(call, bench.answer(call))
+      for (const call of turn.toolCalls) {
+        const answer = bench.answer(call)
+        if (answer === undefined) session.toolError('unknown call', call.name)
+        else session.toolResult(call, answer)
+      }
     }
     const expected = procedures.get(data.skill)!.map((command) => fillIn(command, data))
     return verify(bench.executed, expected)

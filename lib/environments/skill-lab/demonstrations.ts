@@ -52,7 +52,7 @@ export function demonstration(library: LabLibrary, task: LabTask, plan: Plan, se
   ]
   const call = (name: string, argument: Record<string, string>) => {
     messages.push({ role: 'assistant', content: callText(name, argument) })
-    messages.push({ role: 'tool', name, content: bench.answer({ name, arguments: argument }) })
+    messages.push({ role: 'tool', name, content: bench.answer({ name, arguments: argument })! })
   }
   for (const name of plan.reads) call('read', { path: skills.byName(name)!.location })
   for (const command of plan.commands) call('run', { command })

@@ -26,11 +26,12 @@ export class Workbench {
     this.#known = known
   }
 
-  answer(call: Pick<ToolCall, 'name' | 'arguments'>): string {
+  /** undefined: there is no such tool, or it does not take these arguments. */
+  answer(call: Pick<ToolCall, 'name' | 'arguments'>): string | undefined {
     const { path, command } = call.arguments
     if (call.name === 'read' && typeof path === 'string') return this.#read(path) ?? 'no such file'
     if (call.name === 'run' && typeof command === 'string') return this.#run(command)
-    return 'unknown call'
+    return undefined
   }
 
   #run(command: string): string {
