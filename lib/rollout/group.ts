@@ -34,6 +34,14 @@ export async function playGroups(
   start: (play: PlayGroup) => Promise<void>[],
 ): Promise<void> {
   expectCount('concurrency', options.concurrency, 1)
+  expectCount('seed', options.seed, 0)
+  expectCount('step', options.step, 0)
+  if (!(options.deadlineMs > 0)) {
+    throw new SkillgateError(
+      'ERR_INVALID_OPTION',
+      `expected a number above 0 for deadlineMs, got ${options.deadlineMs}`,
+    )
+  }
   const { controller: stop, unlink } = linkedController(options.signal)
   const limiter = new Limiter(options.concurrency)
   const play: PlayGroup = async (task, draw) => {

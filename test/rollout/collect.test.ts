@@ -259,6 +259,10 @@ test.each<[Partial<CollectOptions>, RegExp]>([
   [{ groupSize: 2.5 }, /groupSize, got 2.5/],
   [{ groupsPerStep: 0 }, /groupsPerStep, got 0/],
   [{ concurrency: 0 }, /concurrency, got 0/],
+  [{ seed: 0.5 }, /seed, got 0.5/],
+  [{ step: -1 }, /step, got -1/],
+  [{ deadlineMs: Number.NaN }, /deadlineMs, got NaN/],
+  [{ deadlineMs: 0 }, /deadlineMs, got 0/],
   [{ overSampling: 0.5 }, /overSampling, got 0.5/],
   [{ overSampling: Number.NaN }, /overSampling, got NaN/],
 ])('refuses %o', async (over, message) => {
