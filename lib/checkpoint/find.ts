@@ -15,6 +15,8 @@ export interface Checkpoint {
 
 export const checkpointsFolder = (output: string) => join(output, 'checkpoints')
 export const checkpointName = (step: number) => `step-${String(step).padStart(6, '0')}`
+export const checkpointPath = (output: string, step: number) =>
+  join(checkpointsFolder(output), checkpointName(step))
 
 /** A folder is complete if its marker is there and every file it names has the size it names. */
 export async function isComplete(dir: string): Promise<boolean> {

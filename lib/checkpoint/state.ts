@@ -9,6 +9,10 @@ const schema = z.object({
   /** Optimizer steps taken: fewer than `step` where steps were skipped. */
   policyVersion: z.int().min(0),
   seed: z.int().min(0),
+  /** When the run began, in milliseconds since 1970: what the clock of a chat template says in all of it. */
+  startedAt: z.int().min(0),
+  /** The step after which the last evaluation was made. */
+  evaluated: z.int().min(0).optional(),
   /** Where the drawing of data stands. */
   data: z.object({ epoch: z.int().min(0), index: z.int().min(0) }),
   /** Sums over the run, e.g. steps skipped. */

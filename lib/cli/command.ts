@@ -6,6 +6,8 @@ import type { Style } from '../report/style.js'
 export interface Surroundings {
   /** For results and for what goes on. */
   progress: Progress
+  /** For what is wrong. */
+  errors: Progress
   style: Style
   /** Aborted by Ctrl-C or SIGTERM. */
   signal: AbortSignal

@@ -29,7 +29,7 @@ function defaultText(option: OptionDescription): string {
 function optionLines(option: OptionDescription): string[] {
   const unit = option.unit ? ` (${option.unit})` : ''
   const head = `  ${option.flag}${placeholder(option)}${unit}  [${defaultText(option)}]`
-  const range = option.type === 'boolean' ? '' : `: ${option.expected}`
+  const range = option.type === 'boolean' || option.path ? '' : `: ${option.expected}`
   return [head, ...wrap(`${option.about}${range}`, 6)]
 }
 

@@ -11,7 +11,7 @@ const asksForHelp = (word: string) => word === '--help' || word === '-h'
  * @returns the exit code: 0 fine, 1 failed, 2 wrong use, 130 interrupted
  */
 export async function main(commands: readonly Command[], surroundings: Surroundings): Promise<number> {
-  const { argv, progress, style } = surroundings
+  const { argv, progress, errors, style } = surroundings
   const [name, ...rest] = argv
   if (name === undefined || asksForHelp(name) || name === 'help') {
     progress.line(topHelp(commands))
@@ -20,7 +20,7 @@ export async function main(commands: readonly Command[], surroundings: Surroundi
   const command = commands.find((candidate) => candidate.name === name)
   if (!command) {
     const names = commands.map((candidate) => candidate.name)
-    progress.line(
+    errors.line(
       style.red(
         `there is no command "${name}"${suggestion(name, names) || `; commands: ${names.join(', ')}`}`,
       ),
@@ -35,9 +35,9 @@ export async function main(commands: readonly Command[], surroundings: Surroundi
   try {
     return await command.run(rest, surroundings)
   } catch (error) {
-    progress.line(style.red(errorText(error)))
+    errors.line(style.red(errorText(error)))
     if (error instanceof SkillgateError && error.code === 'ERR_CONFIG') {
-      progress.line(`skillgate ${name} --help lists the options`)
+      errors.line(`skillgate ${name} --help lists the options`)
       return exitCodes.usage
     }
     return exitCodes.failed

@@ -40,6 +40,23 @@ export const settingOptions = {
     }),
 }
 
+/** How a chat template is used. */
+export const templateOptions = {
+  history: z
+    .enum(['append', 'rerender', 'strict'])
+    .default('append')
+    .register(optionFacts, {
+      section: 'Model and data',
+      about:
+        'where a chat template would rewrite earlier turns: append keeps what was sampled, rerender goes on ' +
+        'in a new sequence as a chat server would, strict refuses',
+    }),
+  thinking: z.boolean().default(false).register(optionFacts, {
+    section: 'Model and data',
+    about: 'what a chat template that knows thinking is told (enable_thinking)',
+  }),
+}
+
 /** The candidates shown for a task without a slate of its own. */
 export const slateOptions = {
   slateRelevant: z.int().min(0).max(1000).default(5).register(optionFacts, {
@@ -88,13 +105,25 @@ export const episodeOptions = {
     unit: 'rollouts',
     mayChange: 'freely',
   }),
-  history: z
-    .enum(['append', 'rerender', 'strict'])
-    .default('append')
-    .register(optionFacts, {
-      section: 'Rollouts',
-      about:
-        'where a chat template would rewrite earlier turns: append keeps what was sampled, rerender goes on ' +
-        'in a new sequence as a chat server would, strict refuses',
-    }),
+  maxCallsPerTurn: z.int().min(1).max(1000).default(5).register(optionFacts, {
+    section: 'Rollouts',
+    about: 'tool calls of one turn that may run; those beyond count as malformed',
+    unit: 'calls',
+  }),
+  maxResultTokens: z.int().min(32).optional().register(optionFacts, {
+    section: 'Rollouts',
+    about: 'a longer tool result keeps its head and its tail; absent: all of it',
+    unit: 'tokens',
+  }),
+  readTools: z.array(z.string().min(1)).default(['read']).register(optionFacts, {
+    section: 'Rollouts',
+    about: 'tools whose argument is a path to read',
+    expects: 'names of tools',
+  }),
+  execTools: z.array(z.string().min(1)).default(['exec']).register(optionFacts, {
+    section: 'Rollouts',
+    about: 'tools that run a command; one that prints a skill file reads the skill',
+    expects: 'names of tools',
+  }),
+  ...templateOptions,
 }

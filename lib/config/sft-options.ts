@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { settingOptions } from './episode-options.js'
+import { settingOptions, templateOptions } from './episode-options.js'
 import { type OptionSet, type OptionsIn, type OptionsOut, optionFacts } from './option.js'
 import { engineOptions, listOption, optimizerOptions, programOptions, runOptions } from './shared-options.js'
 
@@ -24,6 +24,8 @@ const shape = {
       ...demonstrations,
       about: 'conversations to measure the loss on, in the same form; none of them is trained on',
     }),
+
+  ...templateOptions,
 
   epochs: z.number().positive().max(100_000).default(1).register(optionFacts, {
     section: 'Update',

@@ -14,6 +14,7 @@ export function stateAt(step: number): RunState {
     step,
     policyVersion: step,
     seed: 7,
+    startedAt: 1_700_000_000_000,
     data: { epoch: 0, index: step },
     counters: { skippedSteps: 0 },
     inputs: { model: 'aa', tasks: 'bb' },

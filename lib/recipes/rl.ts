@@ -1,0 +1,139 @@
+import { dataFingerprint, folderFingerprint } from '../checkpoint/fingerprint.js'
+import { checkOptions } from '../config/check.js'
+import { type RlOptions, type RlOptionsIn, rlOptions } from '../config/rl-options.js'
+import { assignCredit } from '../credit/credit.js'
+import { creditMethod } from '../credit/methods/index.js'
+import type { Agent } from '../rollout/agent.js'
+import { collect } from '../rollout/collect.js'
+import { drawTasks, type OpenPolicy, openNativePolicy, openSkills, openTasks } from '../rollout/setting.js'
+import { storedGroups, writeTrajectories } from '../rollout/trajectory-file.js'
+import { learningRateSchedule } from '../update/schedule.js'
+import { updatePolicy } from '../update/update.js'
+import { printEvents } from './console.js'
+import { playEvaluation } from './evaluate.js'
+import type { Emit } from './events.js'
+import { RunFolder, type RunResult, trajectoriesFile } from './run-folder.js'
+import { openStage, type SkillSource, type Task } from './stage.js'
+import { noUpdate, StepClock, stepFigures } from './step-figures.js'
+
+/** Options that hold functions or objects, with their types. */
+interface Given {
+  agent: string | Agent
+  tasks: string | readonly Task[]
+  heldOut?: string | readonly Task[]
+  skills?: SkillSource
+  openPolicy?: OpenPolicy
+  onEvent?: Emit
+}
+
+export type TrainConfig = Omit<RlOptionsIn, keyof Given> & Given
+type Options = Omit<RlOptions, keyof Given> & Given
+
+/**
+ * Trains a model by reinforcement on the agent's own rollouts. All of it follows from the config and its seed; `resume` goes on from
+ * the last complete checkpoint as if nothing had happened. An aborted `signal` saves the last completed step and ends the run.
+ * @throws ERR_CONFIG, ERR_OUTPUT_EXISTS, ERR_CHECKPOINT_MISMATCH, ERR_ALL_ROLLOUTS_FAILED, and what reading model, skills and tasks throws
+ */
+export async function train(config: TrainConfig): Promise<RunResult> {
+  const options = checkOptions(rlOptions, config) as Options
+  const { seed, steps, temperature, topP, klCoefficient, signal } = options
+  const emit = options.onEvent ?? printEvents()
+  const openPolicy = options.openPolicy ?? openNativePolicy
+
+  const tasks = await openTasks(options.tasks)
+  const heldOut = options.evalEvery > 0 ? (await openTasks(options.heldOut!)).slice(0, options.evalTasks) : []
+  const skills = await openSkills(options.skills, options)
+  const inputs = {
+    model: await folderFingerprint(options.model),
+    tasks: dataFingerprint(tasks),
+    ...(skills.library && { skills: dataFingerprint(skills.library.skills) }),
+  }
+  const evaluation = options.evalEvery > 0 ? { every: options.evalEvery } : undefined
+  const run = await RunFolder.open(rlOptions, options, { recipe: 'train', inputs, steps, evaluation }, emit)
+  const stage = await openStage(options, skills, run.warn, new Date(run.start.startedAt))
+  const policy = await run.openPolicy(openPolicy, options)
+  const reference =
+    klCoefficient > 0 ? await openPolicy(options.model, { ...options, trainable: false }) : null
+  const rateOf = learningRateSchedule({ ...options, kind: options.schedule, totalSteps: steps })
+  const clock = new StepClock()
+
+  let state = run.start
+  try {
+    for (;;) {
+      if (run.evaluationDue(state)) {
+        const sampling = {
+          temperature: options.evalTemperature,
+          topP: options.evalTopP,
+          trials: options.evalTrials,
+        }
+        const { measurement } = await playEvaluation(
+          stage,
+          policy,
+          heldOut,
+          { ...sampling, seed, signal },
+          emit,
+        )
+        run.metrics.write({
+          type: 'evaluation',
+          step: state.step,
+          ...measurement.estimates,
+          failed: measurement.failed,
+        })
+        emit({ type: 'evaluation', step: state.step, measurement })
+        state = run.afterEvaluation(state, options.keepBest, measurement.estimates)
+      }
+      await run.saveIfDue(policy, state)
+      if (state.step >= steps) break
+
+      const step = state.step + 1
+      const draws = drawTasks(tasks, seed, state.data)
+      const progress = {
+        type: 'progress',
+        what: `step ${step}: rollouts`,
+        total: options.groupsPerStep * options.groupSize,
+      } as const
+      let done = 0
+      clock.begin()
+      const collected = await collect({
+        ...options,
+        ...stage.play(policy, { temperature, topP }),
+        step,
+        nextTask: () => draws.next(),
+        onRollout: () => emit({ ...progress, done: ++done, total: Math.max(progress.total, done) }),
+      })
+      await writeTrajectories(trajectoriesFile(options.output, step), storedGroups(step, collected))
+      clock.played()
+      emit({ ...progress, what: `step ${step}: update after rollouts`, done })
+      const credit = assignCredit(collected.kept, { ...options, method: creditMethod(options.method) })
+      const learningRate = rateOf(state.step)
+      const update =
+        credit.sequences.length === 0
+          ? noUpdate('no group to train on: no optimizer step')
+          : await updatePolicy(policy, reference, credit.sequences, { ...options, learningRate })
+      const figures = stepFigures(collected, credit.statistics, update, clock.end(steps - step))
+
+      for (const text of [...collected.warnings, ...update.warnings]) run.warn(`step ${step}: ${text}`)
+      run.metrics.write({ type: 'step', step, learningRate, policyVersion: policy.version, ...figures })
+      emit({ type: 'step', figures: { step, ...figures, steps } })
+      const { skippedSteps = 0, failedRollouts = 0, droppedGroups = 0 } = state.counters
+      state = {
+        ...state,
+        step,
+        policyVersion: policy.version,
+        data: draws.state,
+        counters: {
+          skippedSteps: skippedSteps + (update.steps === 1 ? 0 : 1),
+          failedRollouts: failedRollouts + figures.failed,
+          droppedGroups: droppedGroups + collected.dropped.length,
+        },
+      }
+    }
+    return run.result(state)
+  } catch (error) {
+    return await run.afterError(error, policy, state)
+  } finally {
+    run.close()
+    policy.dispose()
+    reference?.dispose()
+  }
+}
