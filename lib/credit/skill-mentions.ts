@@ -7,16 +7,20 @@ export interface PathMention {
   start: number
 }
 
-const longestPath = 4096
+const longestPath = 1024
+const endOrFile = /[\s'"`<>|;&(){}[\]$,=*?!:\\]|\/(?:SKILL|README)\.md(?![\w/-]|\.\w)/gi
 
 /** The paths of skill files in a command, in order; each mention counts. Quotes, spaces and shell signs end a path. */
 export function pathsInCommand(text: string): PathMention[] {
   const mentions: PathMention[] = []
-  for (const match of text.matchAll(/\/(?:SKILL|README)\.md(?![\w/-]|\.\w)/gi)) {
-    let start = match.index
-    const least = Math.max(0, start - longestPath)
-    while (start > least && !/[\s'"`<>|;&(){}[\]$,=*?!:\\]/.test(text[start - 1]!)) start--
-    mentions.push({ path: text.slice(start, match.index + match[0].length), start })
+  let least = 0
+  for (const { 0: found, index } of text.matchAll(endOrFile)) {
+    if (found.length === 1) {
+      least = index + 1
+      continue
+    }
+    const start = Math.max(least, index - longestPath)
+    mentions.push({ path: text.slice(start, index + found.length), start })
   }
   return mentions
 }

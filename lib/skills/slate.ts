@@ -54,7 +54,7 @@ export function buildSlate(library: SkillLibrary, task: SlateTask, options: Slat
 function checkedCounts(options: SlateOptions): Required<Omit<SlateOptions, 'seed'>> {
   const { relevant = 5, irrelevant = 5, misleading = 5 } = options
   const size = options.size ?? 1 + relevant + irrelevant + misleading
-  for (const [name, value] of Object.entries({ size, relevant, irrelevant, misleading })) {
+  for (const [name, value] of Object.entries({ relevant, irrelevant, misleading, size })) {
     if (!Number.isSafeInteger(value) || value < 0) {
       throw new SkillgateError(
         'ERR_SLATE',
