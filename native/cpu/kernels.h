@@ -63,11 +63,13 @@ struct Kernels {
   // to[t * step + i] = from[t * size + i] for i < size, t < tiles; size < width.
   void (*split_row)(float* to, const float* from, int size, int tiles, int64_t step);
 
-  void (*add)(float* y, const float* x, int64_t n);                      // y += x
-  void (*add_scaled)(float* y, const float* x, float scale, int64_t n);  // y += scale * x
-  void (*scale)(float* y, const float* x, float scale, int64_t n);       // y = scale * x
-  float (*zero_if_finite)(const float* x, int64_t n);                    // NaN if any x is not finite
+  void (*add)(float* y, const float* x, int64_t n);                 // y += x
+  void (*scale)(float* y, const float* x, float scale, int64_t n);  // y = scale * x
+  float (*zero_if_finite)(const float* x, int64_t n);               // NaN if any x is not finite
   float (*dot)(const float* x, const float* y, int64_t n);
+  double (*exact_dot)(const float* x, const float* y, int64_t n);  // in float64
+  // The first i from `begin` on with limit <= |x[i]| < infinity; n if there is none.
+  int64_t (*find_large)(const float* x, int64_t begin, int64_t n, float limit);
 
   void (*rmsnorm)(float* y, float* rstd, const float* x, const float* w, int64_t n, float eps);
   void (*rmsnorm_backward)(float* dx, float* dw, const float* dy, const float* x, const float* w, int64_t n,

@@ -79,6 +79,15 @@ void clear_or_bias(float* c, int64_t c_stride, int64_t rows, int64_t columns, bo
   }
 }
 
+// Elements of row m from columns n0 .. n1, at y, that are large: their sum again, in float64.
+void sharpen(const Kernels& kernels, const Product& p, int64_t m, int64_t n0, int64_t n1, float* y) {
+  for (int64_t j = kernels.find_large(y, 0, n1 - n0, kLargeElement); j < n1 - n0;
+       j = kernels.find_large(y, j + 1, n1 - n0, kLargeElement)) {
+    const double sum = kernels.exact_dot(p.a.rows.row(m), p.b.rows.row(n0 + j), p.K);
+    y[j] = static_cast<float>(p.bias ? sum + p.bias[n0 + j] : sum);
+  }
+}
+
 }  // namespace
 
 size_t packed_floats(const Kernels& kernels, int64_t N, int64_t K) {
@@ -101,43 +110,42 @@ size_t matmul_scratch_bytes() {
   return (kPackedLeftFloats + kBlockK * kMaxTileCols) * sizeof(float);
 }
 
-void matmul_block(const Kernels& kernels, float* scratch, const LeftOperand& a, const RightOperand& b,
-                  int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t N, int64_t K, float* c,
-                  int64_t c_stride, bool add, const float* bias) {
+void matmul_block(const Kernels& kernels, float* scratch, const Product& p, int64_t m0, int64_t m1,
+                  int64_t n0, int64_t n1, float* c, int64_t c_stride) {
   const int rows = static_cast<int>(m1 - m0);
   const int width = kernels.tile_cols;
   const int tiles = static_cast<int>(ceil_div(rows, kernels.tile_rows));
-  if (K == 0) return clear_or_bias(c, c_stride, rows, n1 - n0, add, bias ? bias + n0 : nullptr);
+  if (p.K == 0) return clear_or_bias(c, c_stride, rows, n1 - n0, p.add, p.bias ? p.bias + n0 : nullptr);
   float* packed_a = scratch;
   float* panel = scratch + kPackedLeftFloats;
   // As many blocks of k at once as packed rows fit: one for tall blocks, all for a few rows.
   const int64_t group = std::max(kBlockK, kPackedLeftFloats / rows / kBlockK * kBlockK);
-  const int strip_panels = rows <= kStripRows && b.packed ? kernels.strip_panels[rows - 1] : 0;
-  for (int64_t g0 = 0; g0 < K; g0 += group) {
-    const int64_t g1 = std::min(K, g0 + group);
+  const int strip_panels = rows <= kStripRows && p.b.packed ? kernels.strip_panels[rows - 1] : 0;
+  for (int64_t g0 = 0; g0 < p.K; g0 += group) {
+    const int64_t g1 = std::min(p.K, g0 + group);
     for (int64_t k0 = g0; k0 < g1; k0 += kBlockK) {
-      pack_left(kernels, packed_a + (k0 - g0) * rows, a, m0, rows, tiles, k0, std::min(g1, k0 + kBlockK));
+      pack_left(kernels, packed_a + (k0 - g0) * rows, p.a, m0, rows, tiles, k0, std::min(g1, k0 + kBlockK));
     }
     for (int64_t j = n0; j < n1;) {
       const bool use_strip = strip_panels > 0 && j + strip_panels * width <= n1;
-      const int columns = static_cast<int>(std::min<int64_t>(width, std::min(n1, N) - j));
+      const int columns = static_cast<int>(std::min<int64_t>(width, n1 - j));
       for (int64_t k0 = g0; k0 < g1; k0 += kBlockK) {
         const int64_t k1 = std::min(g1, k0 + kBlockK), count = k1 - k0;
         const float* left = packed_a + (k0 - g0) * rows;
-        const bool adding = add || k0 > 0;
-        const float* last_bias = bias && k1 == K ? bias + j : nullptr;
+        const bool adding = p.add || k0 > 0;
+        const float* last_bias = p.bias && k1 == p.K ? p.bias + j : nullptr;
         const float* right = panel;
-        if (b.packed) {
-          right = b.packed + j * K + k0 * width;
+        if (p.b.packed) {
+          right = p.b.packed + j * p.K + k0 * width;
         } else {
-          pack_right(kernels, panel, b, j, columns, k0, k1);
+          pack_right(kernels, panel, p.b, j, columns, k0, k1);
         }
         if (use_strip) {
-          kernels.strip[rows - 1](count, left, right, width * K, c + (j - n0), c_stride, adding, last_bias);
+          kernels.strip[rows - 1](count, left, right, width * p.K, c + (j - n0), c_stride, adding, last_bias);
           continue;
         }
         for (int t = 0; t < tiles; ++t) {
-          int start = tile_start(rows, tiles, t), n = tile_start(rows, tiles, t + 1) - start;
+          const int start = tile_start(rows, tiles, t), n = tile_start(rows, tiles, t + 1) - start;
           run_tile(kernels, n, columns, count, left + start * count, right, c + start * c_stride + (j - n0),
                    c_stride, adding, last_bias);
         }
@@ -145,18 +153,18 @@ void matmul_block(const Kernels& kernels, float* scratch, const LeftOperand& a, 
       j += use_strip ? strip_panels * width : width;
     }
   }
+  for (int64_t m = m0; m < m1 && p.sharp; ++m) sharpen(kernels, p, m, n0, n1, c + (m - m0) * c_stride);
 }
 
-void matmul(CpuContext& context, int64_t M, int64_t N, int64_t K, const LeftOperand& a, const RightOperand& b,
-            float* c, int64_t c_stride, bool add, const float* bias) {
-  if (M == 0 || N == 0) return;
+void matmul(CpuContext& context, const Product& p, float* c, int64_t c_stride) {
+  if (p.M == 0 || p.N == 0) return;
   const Kernels& kernels = context.kernels;
   const int64_t width = kernels.tile_cols;
   // A weight costs a load even if there are few rows; packing costs about as much as four rows.
-  const int64_t work = N * K / kernels.width * (b.packed ? std::max<int64_t>(M, 2) : M + 4);
+  const int64_t work = p.N * p.K / kernels.width * (p.b.packed ? std::max<int64_t>(p.M, 2) : p.M + 4);
   const int threads = context.threads_for(work);
-  const int64_t panels = ceil_div(N, width), tiles = ceil_div(M, kernels.tile_rows);
-  int64_t row_parts = ceil_div(M, kMaxBlockRows), column_parts = 1;
+  const int64_t panels = ceil_div(p.N, width), tiles = ceil_div(p.M, kernels.tile_rows);
+  int64_t row_parts = ceil_div(p.M, kMaxBlockRows), column_parts = 1;
   if (threads > 1) {
     const int64_t wanted = std::min<int64_t>(4 * threads, work / CpuContext::kWorkPerThread);
     column_parts = std::clamp<int64_t>(ceil_div(wanted, row_parts), 1, std::max<int64_t>(1, panels / 4));
@@ -166,28 +174,31 @@ void matmul(CpuContext& context, int64_t M, int64_t N, int64_t K, const LeftOper
   context.reserve_thread_scratch(threads, matmul_scratch_bytes());
   context.pool.run(row_parts * column_parts, threads, [&](int64_t task, int thread) {
     const int64_t i = task / column_parts, j = task % column_parts;
-    const int64_t m0 = M * i / row_parts, m1 = M * (i + 1) / row_parts;
+    const int64_t m0 = p.M * i / row_parts, m1 = p.M * (i + 1) / row_parts;
     const int64_t n0 = panels * j / column_parts * width;
-    const int64_t n1 = std::min(N, panels * (j + 1) / column_parts * width);
+    const int64_t n1 = std::min(p.N, panels * (j + 1) / column_parts * width);
     float* scratch = reinterpret_cast<float*>(context.thread_scratch[thread].data());
-    matmul_block(kernels, scratch, a, b, m0, m1, n0, n1, N, K, c + m0 * c_stride + n0, c_stride, add, bias);
+    matmul_block(kernels, scratch, p, m0, m1, n0, n1, c + m0 * c_stride + n0, c_stride);
   });
 }
 
 void linear_forward(CpuContext& context, float* y, const float* x, const float* w, const float* packed,
                     const float* bias, int64_t T, int64_t N, int64_t K) {
-  matmul(context, T, N, K, {{x, K, nullptr}, false}, {packed, {w, K, nullptr}, true}, y, N, false, bias);
+  matmul(context, {T, N, K, {{x, K, nullptr}, false}, {packed, {w, K, nullptr}, true}, bias, false, true}, y,
+         N);
 }
 
 void linear_backward_input(CpuContext& context, float* dx, const float* dy, const float* w, int64_t T,
                            int64_t N, int64_t K, bool accumulate) {
-  matmul(context, T, K, N, {{dy, N, nullptr}, false}, {nullptr, {w, K, nullptr}, false}, dx, K, accumulate,
-         nullptr);
+  matmul(context,
+         {T, K, N, {{dy, N, nullptr}, false}, {nullptr, {w, K, nullptr}, false}, nullptr, accumulate, false},
+         dx, K);
 }
 
 void linear_backward_weight(CpuContext& context, float* dw, float* dbias, const float* dy, const float* x,
                             int64_t T, int64_t N, int64_t K) {
-  matmul(context, N, K, T, {{dy, N, nullptr}, true}, {nullptr, {x, K, nullptr}, false}, dw, K, true, nullptr);
+  matmul(context,
+         {N, K, T, {{dy, N, nullptr}, true}, {nullptr, {x, K, nullptr}, false}, nullptr, true, false}, dw, K);
   if (!dbias) return;
   context.for_ranges(N, 64, T * N / context.kernels.width, [&](int64_t begin, int64_t end, int) {
     for (int64_t t = 0; t < T; ++t) context.kernels.add(dbias + begin, dy + t * N + begin, end - begin);

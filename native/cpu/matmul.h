@@ -3,6 +3,10 @@
 // Every element is summed in one order that depends on K alone: blocks of kBlockK from k = 0, each one chain
 // of fused multiply-adds from 0, added to the element in turn (the first one to what is there if adding), the
 // bias last. Tiling, packing, the number of rows and threads do not enter.
+//
+// Forward products are `sharp`: an element that comes out at kLargeElement or more is summed again in
+// float64, so that large logits have no more than the error of their last rounding. That, too, depends on the
+// element alone.
 #pragma once
 #include <cstdint>
 
@@ -11,6 +15,7 @@
 namespace skillgate {
 
 constexpr int64_t kBlockK = 256;
+constexpr float kLargeElement = 128;
 constexpr int64_t kMaxBlockRows = 336;  // rows that one matmul_block can take
 
 // Rows of floats, perhaps chosen by an index.
@@ -27,10 +32,18 @@ struct LeftOperand {
 };
 
 struct RightOperand {
-  const float* packed =
-      nullptr;  // panels of tile_cols columns, each [K, tile_cols], zero-filled; else `rows`
+  const float* packed = nullptr;  // panels of tile_cols columns, each [K, tile_cols], zero-filled; or null
   RowSource rows;
   bool transposed = false;  // false: b[k, j] = rows(k)[j]; true: b[k, j] = rows(j)[k]
+};
+
+struct Product {
+  int64_t M = 0, N = 0, K = 0;
+  LeftOperand a;
+  RightOperand b;
+  const float* bias = nullptr;  // [N] or null
+  bool add = false;             // to what is in c
+  bool sharp = false;           // then a is not transposed, b is, both have rows, and add is false
 };
 
 size_t packed_floats(const Kernels& kernels, int64_t N, int64_t K);
@@ -40,15 +53,13 @@ void pack_weights(CpuContext& context, float* to, const float* w, int64_t N, int
 // Bytes of thread scratch for matmul_block.
 size_t matmul_scratch_bytes();
 
-// The part of rows m0 .. m1 and columns n0 .. n1 of a product, on one thread. n0 is a multiple of tile_cols;
-// c points at element (m0, n0) and bias at column 0.
-void matmul_block(const Kernels& kernels, float* scratch, const LeftOperand& a, const RightOperand& b,
-                  int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t N, int64_t K, float* c,
-                  int64_t c_stride, bool add, const float* bias);
+// Rows m0 .. m1 and columns n0 .. n1 of a product, on one thread. n0 is a multiple of tile_cols; c points at
+// element (m0, n0).
+void matmul_block(const Kernels& kernels, float* scratch, const Product& p, int64_t m0, int64_t m1,
+                  int64_t n0, int64_t n1, float* c, int64_t c_stride);
 
 // The whole product on the context's threads.
-void matmul(CpuContext& context, int64_t M, int64_t N, int64_t K, const LeftOperand& a, const RightOperand& b,
-            float* c, int64_t c_stride, bool add, const float* bias);
+void matmul(CpuContext& context, const Product& p, float* c, int64_t c_stride);
 
 void linear_forward(CpuContext& context, float* y, const float* x, const float* w, const float* packed,
                     const float* bias, int64_t T, int64_t N, int64_t K);

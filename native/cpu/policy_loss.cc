@@ -148,14 +148,29 @@ class LossPass {
     logit_gradients(chunk, sloped);
     const RowSource d_logits{chunk.logits, V_, chunk.sloped};
     if (args_.d_hidden) {
-      matmul(context_, sloped, D_, V_, {d_logits, false},
-             {nullptr, {args_.lm_head.f32(), D_, nullptr}, false}, chunk.d_hidden, D_, false, nullptr);
+      matmul(context_,
+             {sloped,
+              D_,
+              V_,
+              {d_logits, false},
+              {nullptr, {args_.lm_head.f32(), D_, nullptr}, false},
+              nullptr,
+              false,
+              false},
+             chunk.d_hidden, D_);
       scatter_rows(context_, args_.d_hidden.f32(), chunk.d_hidden, chunk.sloped_row, sloped, D_);
     }
     if (args_.d_lm_head) {
-      matmul(context_, V_, D_, sloped, {d_logits, true},
-             {nullptr, {args_.hidden.f32(), D_, chunk.sloped_row}, false}, args_.d_lm_head.f32(), D_, true,
-             nullptr);
+      matmul(context_,
+             {V_,
+              D_,
+              sloped,
+              {d_logits, true},
+              {nullptr, {args_.hidden.f32(), D_, chunk.sloped_row}, false},
+              nullptr,
+              true,
+              false},
+             args_.d_lm_head.f32(), D_);
     }
   }
 

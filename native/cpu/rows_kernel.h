@@ -10,12 +10,6 @@ inline void add(float* y, const float* x, int64_t n) {
                 [&](int64_t i, int c) { store_some(load_some(y + i, c) + load_some(x + i, c), y + i, c); });
 }
 
-inline void add_scaled(float* y, const float* x, float scale, int64_t n) {
-  Vec s = Vec::set1(scale);
-  for_each_some(
-      n, [&](int64_t i, int c) { store_some(fma(s, load_some(x + i, c), load_some(y + i, c)), y + i, c); });
-}
-
 inline void scale(float* y, const float* x, float factor, int64_t n) {
   Vec s = Vec::set1(factor);
   for_each_some(n, [&](int64_t i, int c) { store_some(s * load_some(x + i, c), y + i, c); });
@@ -28,6 +22,29 @@ inline float dot(const float* x, const float* y, int64_t n) {
 
 inline float zero_if_finite(const float* x, int64_t n) {
   return sum_terms(n, [&](Vec s, int64_t i, int c) { return fma(load_some(x + i, c), Vec::zero(), s); });
+}
+
+// Eight running sums, product i in sum i mod 8.
+inline double exact_dot(const float* x, const float* y, int64_t n) {
+  double s[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    for (int j = 0; j < 8; ++j) s[j] += static_cast<double>(x[i + j]) * static_cast<double>(y[i + j]);
+  }
+  for (int j = 0; i < n; ++i, ++j) s[j] += static_cast<double>(x[i]) * static_cast<double>(y[i]);
+  return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+inline int64_t find_large(const float* x, int64_t begin, int64_t n, float limit) {
+  int64_t i = begin;
+  for (; i + Vec::width <= n; i += Vec::width) {
+    if (any_at_least(abs(Vec::load(x + i)), Vec::set1(limit))) break;
+  }
+  for (; i < n; ++i) {
+    float size = std::fabs(x[i]);
+    if (size >= limit && size < std::numeric_limits<float>::infinity()) return i;
+  }
+  return n;
 }
 
 inline void rmsnorm(float* y, float* rstd, const float* x, const float* w, int64_t n, float eps) {
@@ -86,9 +103,10 @@ inline void swiglu_backward(float* dgate, float* dup, const float* dy, const flo
 
 constexpr void fill_rows(Kernels& k) {
   k.add = add;
-  k.add_scaled = add_scaled;
   k.scale = scale;
   k.dot = dot;
+  k.exact_dot = exact_dot;
+  k.find_large = find_large;
   k.zero_if_finite = zero_if_finite;
   k.rmsnorm = rmsnorm;
   k.rmsnorm_backward = rmsnorm_backward;

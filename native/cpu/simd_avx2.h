@@ -64,6 +64,13 @@ inline Vec sqrt(Vec a) {
   return {_mm256_sqrt_ps(a.v)};
 }
 
+inline Vec abs(Vec a) {
+  return {_mm256_andnot_ps(_mm256_set1_ps(-0.f), a.v)};
+}
+inline bool any_at_least(Vec a, Vec b) {
+  return _mm256_movemask_ps(_mm256_cmp_ps(a.v, b.v, _CMP_GE_OQ)) != 0;
+}
+
 // The first n lanes of a, the rest of b.
 inline Vec select_first(int n, Vec a, Vec b) {
   return {_mm256_blendv_ps(b.v, a.v, _mm256_castsi256_ps(Vec::first(n)))};

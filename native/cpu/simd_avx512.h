@@ -47,6 +47,13 @@ inline Vec sqrt(Vec a) {
   return {_mm512_sqrt_ps(a.v)};
 }
 
+inline Vec abs(Vec a) {
+  return {_mm512_abs_ps(a.v)};
+}
+inline bool any_at_least(Vec a, Vec b) {
+  return _mm512_cmp_ps_mask(a.v, b.v, _CMP_GE_OQ) != 0;
+}
+
 // The first n lanes of a, the rest of b.
 inline Vec select_first(int n, Vec a, Vec b) {
   return {_mm512_mask_blend_ps(Vec::first(n), b.v, a.v)};

@@ -56,6 +56,13 @@ inline Vec max(Vec a, Vec b) {
 inline Vec min(Vec a, Vec b) {
   return {a.v < b.v ? a.v : b.v};
 }  // b if either is NaN
+inline Vec abs(Vec a) {
+  return {a.v < 0.f ? -a.v : a.v};
+}
+inline bool any_at_least(Vec a, Vec b) {
+  Vec::Ints m = a.v >= b.v;
+  return (m[0] | m[1] | m[2] | m[3]) != 0;
+}
 inline Vec sqrt(Vec a) {
   for (int i = 0; i < 4; ++i) a.v[i] = std::sqrt(a.v[i]);
   return a;

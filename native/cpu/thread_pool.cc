@@ -1,6 +1,10 @@
 #include "cpu/thread_pool.h"
 
 #include <algorithm>
+#include <string>
+#include <system_error>
+
+#include "backend/status.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -37,11 +41,23 @@ ThreadPool::ThreadPool(int threads) {
   for (int i = 1; i < threads; ++i) {
     workers_.push_back(std::make_unique<Worker>());
     Worker& worker = *workers_.back();
-    worker.thread = std::thread([&worker, i] { serve(worker, i); });
+    try {
+      worker.thread = std::thread([&worker, i] { serve(worker, i); });
+    } catch (const std::system_error& error) {
+      workers_.pop_back();
+      stop();
+      throw Failure("ERR_THREADS", "expected to start " + std::to_string(threads) +
+                                       " threads, the system gave " + std::to_string(i) + ": " +
+                                       error.what());
+    }
   }
 }
 
 ThreadPool::~ThreadPool() {
+  stop();
+}
+
+void ThreadPool::stop() {
   for (auto& worker : workers_) {
     worker->job = nullptr;
     worker->ticket.fetch_add(1, std::memory_order_release);

@@ -14,7 +14,7 @@ namespace skillgate {
 
 class ThreadPool {
  public:
-  // threads: at least 1, the caller included.
+  // threads: at least 1, the caller included. Failure ERR_THREADS where the system gives fewer.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -48,6 +48,7 @@ class ThreadPool {
   };
 
   void run_tasks(int64_t tasks, int threads, const void* context, Call call);
+  void stop();
   static void take(Job& job, int thread);
   static void serve(Worker& worker, int thread);
 

@@ -47,8 +47,8 @@ void run_logit_pass(CpuContext& context, const LogitPass& p) {
   const size_t product_bytes = matmul_scratch_bytes();
   const size_t tile_bytes = p.logits ? 0 : static_cast<size_t>(most_rows * kVocabularyTile) * sizeof(float);
   context.reserve_thread_scratch(threads, product_bytes + tile_bytes);
-  const LeftOperand a{p.hidden, false};
-  const RightOperand b{p.packed, {p.lm_head, p.D, nullptr}, true};
+  const Product product{p.R,     p.V,   p.D, {p.hidden, false}, {p.packed, {p.lm_head, p.D, nullptr}, true},
+                        nullptr, false, true};
   // Neighbouring tasks share a part of the LM head.
   context.pool.run(tiles * row_parts, threads, [&](int64_t task, int thread) {
     const int64_t i = task / row_parts, part = task % row_parts;
@@ -57,8 +57,7 @@ void run_logit_pass(CpuContext& context, const LogitPass& p) {
     char* scratch = context.thread_scratch[thread].data();
     float* tile = p.logits ? p.logits + r0 * p.V + v0 : reinterpret_cast<float*>(scratch + product_bytes);
     const int64_t stride = p.logits ? p.V : kVocabularyTile;
-    matmul_block(kernels, reinterpret_cast<float*>(scratch), a, b, r0, r1, v0, v1, p.V, p.D, tile, stride,
-                 false, nullptr);
+    matmul_block(kernels, reinterpret_cast<float*>(scratch), product, r0, r1, v0, v1, tile, stride);
     for (int64_t r = r0; r < r1; ++r) {
       const float* row = tile + (r - r0) * stride;
       p.stats[r * tiles + i] = kernels.softmax_stats(row, v1 - v0, p.inverse_temperature);
