@@ -295,7 +295,7 @@ describe('any text, cut into tokens at any byte', () => {
           }
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 80 },
     )
   })
 

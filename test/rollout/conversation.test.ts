@@ -420,7 +420,7 @@ describe('properties', () => {
             }
           },
         ),
-        { numRuns: 150 },
+        { numRuns: 80 },
       )
     })
   }
@@ -440,7 +440,7 @@ describe('properties', () => {
           }
         },
       ),
-      { numRuns: 100 },
+      { numRuns: 60 },
     )
   })
 })
