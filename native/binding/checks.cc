@@ -27,7 +27,8 @@ void check_offsets(const std::string& where, const std::vector<int32_t>& offsets
     throw Failure("ERR_SHAPE", expected + std::to_string(offsets[i]) + " after " +
                                    std::to_string(offsets[i - 1]) + " at index " + std::to_string(i));
   }
-  if (offsets.back() != total) throw Failure("ERR_SHAPE", expected + std::to_string(offsets.back()) + " last");
+  if (offsets.back() != total)
+    throw Failure("ERR_SHAPE", expected + std::to_string(offsets.back()) + " last");
 }
 
 void check_tokens(const std::string& where, const char* field, const std::vector<int32_t>& tokens,
@@ -35,12 +36,14 @@ void check_tokens(const std::string& where, const char* field, const std::vector
   for (size_t i = 0; i < tokens.size(); i++) {
     if (tokens[i] >= 0 && tokens[i] < vocabulary) continue;
     throw Failure("ERR_INVALID_TOKEN", at(where, field, i) + "a token id from 0 to " +
-                                           std::to_string(vocabulary - 1) + ", got " + std::to_string(tokens[i]));
+                                           std::to_string(vocabulary - 1) + ", got " +
+                                           std::to_string(tokens[i]));
   }
 }
 
 void fail_not_finite(const std::string& where, const char* field, size_t index, float value) {
-  throw Failure("ERR_NOT_FINITE", at(where, field, index) + "a finite number, got " + describe(double{value}));
+  throw Failure("ERR_NOT_FINITE",
+                at(where, field, index) + "a finite number, got " + describe(double{value}));
 }
 
 void check_finite(const std::string& where, const char* field, const std::vector<float>& values) {
@@ -55,7 +58,8 @@ void check_ranges(const std::string& where, const char* start_field, const char*
     if (start[i] >= 0 && start[i] <= end[i] && end[i] <= total) continue;
     throw Failure("ERR_OUT_OF_RANGE", where + ": expected 0 <= " + start_field + " <= " + end_field +
                                           " <= " + std::to_string(total) + " at index " + std::to_string(i) +
-                                          ", got " + std::to_string(start[i]) + " and " + std::to_string(end[i]));
+                                          ", got " + std::to_string(start[i]) + " and " +
+                                          std::to_string(end[i]));
   }
 }
 

@@ -1,5 +1,5 @@
-// What must hold of arrays before the engine sees them; plain C++. Failures name the function, the field, the index,
-// what was expected and what came.
+// What must hold of arrays before the engine sees them; plain C++. Failures name the function, the field, the
+// index, what was expected and what came.
 #pragma once
 #include <cstdint>
 #include <string>

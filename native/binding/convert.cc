@@ -11,9 +11,9 @@ namespace {
 constexpr double kMaxSafe = 9007199254740991.0;
 
 const char* type_name(napi_typedarray_type type) {
-  static constexpr const char* kNames[] = {"Int8Array",    "Uint8Array",   "Uint8ClampedArray", "Int16Array",
-                                           "Uint16Array",  "Int32Array",   "Uint32Array",       "Float32Array",
-                                           "Float64Array", "BigInt64Array", "BigUint64Array"};
+  static constexpr const char* kNames[] = {
+      "Int8Array",   "Uint8Array",   "Uint8ClampedArray", "Int16Array",    "Uint16Array",   "Int32Array",
+      "Uint32Array", "Float32Array", "Float64Array",      "BigInt64Array", "BigUint64Array"};
   const auto index = static_cast<size_t>(type);
   return index < std::size(kNames) ? kNames[index] : "a typed array";
 }
@@ -28,8 +28,8 @@ View view_of(const Napi::Value& value) {
   View view;
   napi_value buffer = nullptr;
   size_t offset = 0;
-  const napi_status status = napi_get_typedarray_info(value.Env(), value, &view.type, &view.length, &view.data,
-                                                      &buffer, &offset);
+  const napi_status status =
+      napi_get_typedarray_info(value.Env(), value, &view.type, &view.length, &view.data, &buffer, &offset);
   if (status != napi_ok) throw Napi::Error::New(value.Env());
   return view;
 }
@@ -112,7 +112,8 @@ std::string Range::text() const {
 
 Fields::Fields(std::string where, const Napi::Value& value) : where_(std::move(where)) {
   if (value.Type() != napi_object || value.IsTypedArray() || value.IsArray()) {
-    throw Failure("ERR_INVALID_ARGUMENT", where_ + ": expected an object of named fields, got " + describe(value));
+    throw Failure("ERR_INVALID_ARGUMENT",
+                  where_ + ": expected an object of named fields, got " + describe(value));
   }
   object_ = value.As<Napi::Object>();
 }
@@ -127,7 +128,9 @@ bool Fields::has(const char* name) const {
   return !value.IsUndefined() && !value.IsNull();
 }
 
-Fields Fields::object(const char* name) const { return Fields(where_ + "." + name, get(name)); }
+Fields Fields::object(const char* name) const {
+  return Fields(where_ + "." + name, get(name));
+}
 
 template <typename T>
 std::vector<T> Fields::array(const char* name, int64_t length) const {
@@ -137,7 +140,8 @@ std::vector<T> Fields::array(const char* name, int64_t length) const {
   if (!value.IsTypedArray()) throw wrong(name, expected, value);
   const View view = view_of(value);
   if (view.type != ArrayType<T>::type) throw wrong(name, expected, value);
-  if (length >= 0 && view.length != static_cast<size_t>(length)) throw wrong(name, expected, value, "ERR_SHAPE");
+  if (length >= 0 && view.length != static_cast<size_t>(length))
+    throw wrong(name, expected, value, "ERR_SHAPE");
   std::vector<T> copy(view.length);
   if (view.length > 0) std::memcpy(copy.data(), view.data, view.length * sizeof(T));
   return copy;
@@ -171,8 +175,8 @@ int64_t Fields::integer(const char* name, int64_t low, int64_t high, std::option
   if (!value.IsNumber()) throw wrong(name, expected, value);
   const double number = value.As<Napi::Number>().DoubleValue();
   if (!std::isfinite(number)) throw wrong(name, expected, value, "ERR_NOT_FINITE");
-  if (number != std::floor(number) || number < static_cast<double>(low) || number > static_cast<double>(high) ||
-      std::fabs(number) > kMaxSafe) {
+  if (number != std::floor(number) || number < static_cast<double>(low) ||
+      number > static_cast<double>(high) || std::fabs(number) > kMaxSafe) {
     throw wrong(name, expected, value, "ERR_OUT_OF_RANGE");
   }
   return static_cast<int64_t>(number);
@@ -243,8 +247,8 @@ std::vector<int32_t> Fields::ids(const char* name, int64_t vocabulary) const {
 }
 
 std::string text_argument(const char* where, const char* name, const Napi::Value& value) {
-  const std::string expected =
-      std::string(where) + ": expected " + name + " to be a non-empty string without NUL, got " + describe(value);
+  const std::string expected = std::string(where) + ": expected " + name +
+                               " to be a non-empty string without NUL, got " + describe(value);
   if (!value.IsString()) throw Failure("ERR_INVALID_ARGUMENT", expected);
   std::string text = value.As<Napi::String>().Utf8Value();
   if (text.empty() || text.find('\0') != std::string::npos) throw Failure("ERR_INVALID_ARGUMENT", expected);

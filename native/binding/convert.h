@@ -1,5 +1,5 @@
-// From JavaScript values to plain C++ ones, checked, and from Failure to Error. Arrays are copied the moment they are
-// read, so that nothing a getter or another thread does afterwards can reach the copy.
+// From JavaScript values to plain C++ ones, checked, and from Failure to Error. Arrays are copied the moment
+// they are read, so that nothing a getter or another thread does afterwards can reach the copy.
 #pragma once
 #include <napi.h>
 
@@ -41,8 +41,9 @@ struct Range {
 template <typename T>
 struct ArrayType;  // napi type and JavaScript name of a typed array
 
-// The fields of one argument object. Every failure names the function, the field, what was expected and what came:
-// ERR_INVALID_ARGUMENT (type), ERR_SHAPE (length), ERR_OUT_OF_RANGE, ERR_NOT_FINITE. undefined and null are absent.
+// The fields of one argument object. Every failure names the function, the field, what was expected and what
+// came: ERR_INVALID_ARGUMENT (type), ERR_SHAPE (length), ERR_OUT_OF_RANGE, ERR_NOT_FINITE. undefined and null
+// are absent.
 class Fields {
  public:
   Fields(std::string where, const Napi::Value& value);
@@ -59,12 +60,15 @@ class Fields {
   // A required field without a fallback.
   double number(const char* name, Range range, std::optional<double> fallback = std::nullopt) const;
   float single(const char* name, Range range, std::optional<double> fallback = std::nullopt) const;
-  int64_t integer(const char* name, int64_t low, int64_t high, std::optional<int64_t> fallback = std::nullopt) const;
+  int64_t integer(const char* name, int64_t low, int64_t high,
+                  std::optional<int64_t> fallback = std::nullopt) const;
   uint64_t seed(const char* name) const;  // a whole number or bigint in 0 .. 2^64-1; 0 if absent
   bool boolean(const char* name, bool fallback) const;
   std::string text(const char* name, std::optional<std::string> fallback = std::nullopt) const;
-  size_t choice(const char* name, std::initializer_list<const char*> choices, std::optional<size_t> fallback) const;
-  std::vector<int32_t> ids(const char* name, int64_t vocabulary) const;  // array or Int32Array; empty if absent
+  size_t choice(const char* name, std::initializer_list<const char*> choices,
+                std::optional<size_t> fallback) const;
+  std::vector<int32_t> ids(const char* name,
+                           int64_t vocabulary) const;  // array or Int32Array; empty if absent
 
   Failure wrong(const char* name, const std::string& expected, const Napi::Value& came,
                 const char* code = "ERR_INVALID_ARGUMENT") const;
@@ -77,8 +81,8 @@ class Fields {
 // A non-empty string without NUL: a path or a name.
 std::string text_argument(const char* where, const char* name, const Napi::Value& value);
 
-// A typed array made on the JavaScript thread that a job writes into: its memory stays where it is until the job has
-// settled, for nobody else has seen the array yet.
+// A typed array made on the JavaScript thread that a job writes into: its memory stays where it is until the
+// job has settled, for nobody else has seen the array yet.
 template <typename T>
 class OutArray {
  public:

@@ -17,7 +17,9 @@ Environment::Environment(Napi::Env env) : env_(env) {
   });
 }
 
-Environment::~Environment() { stop_all(); }
+Environment::~Environment() {
+  stop_all();
+}
 
 std::shared_ptr<JobThread> Environment::start_thread(std::unique_ptr<Host> host, const std::string& owner) {
   auto thread = std::make_shared<JobThread>(*this, std::move(host), owner);
@@ -35,7 +37,8 @@ Napi::Promise Environment::submit(JobThread& thread, JobPtr job, Pending pending
   if (!thread.submit(std::move(job))) {
     promised_.erase(id);
     if (promised_.empty()) wake_.Unref(env_);
-    throw Failure("ERR_DISPOSED", what + ": the thread for it was stopped, as the process is exiting or the policy disposed");
+    throw Failure("ERR_DISPOSED",
+                  what + ": the thread for it was stopped, as the process is exiting or the policy disposed");
   }
   return promise;
 }

@@ -1,5 +1,5 @@
-// What one JavaScript environment (the main thread or a worker) owes and owns: the promises not yet settled and the job
-// threads it started. When the environment goes, its threads are stopped and joined first.
+// What one JavaScript environment (the main thread or a worker) owes and owns: the promises not yet settled
+// and the job threads it started. When the environment goes, its threads are stopped and joined first.
 #pragma once
 #include <napi.h>
 

@@ -5,7 +5,9 @@
 
 namespace skillgate {
 
-void Generation::open(int64_t handle) { sessions_[handle].id = policy_.generator().open_session(); }
+void Generation::open(int64_t handle) {
+  sessions_[handle].id = policy_.generator().open_session();
+}
 
 void Generation::fork(int64_t handle, int64_t from) {
   const auto parent = sessions_.find(from);
@@ -30,7 +32,8 @@ void Generation::start(const JobPtr& job, int64_t session, GenerateRequest reque
   request.id = job->id;
   if (session >= 0) {
     const auto found = sessions_.find(session);
-    if (found == sessions_.end()) throw Failure("ERR_UNKNOWN_SESSION", "the session of the request was closed");
+    if (found == sessions_.end())
+      throw Failure("ERR_UNKNOWN_SESSION", "the session of the request was closed");
     request.session = found->second.id;
   }
   requests_[job->id] = {job, std::move(out), session};

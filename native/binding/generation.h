@@ -1,5 +1,5 @@
-// The requests and sessions of one policy's Generator, on the policy's job thread. Sessions are known outside by handles
-// chosen there, so that opening, forking and closing one never has to wait for the thread.
+// The requests and sessions of one policy's Generator, on the policy's job thread. Sessions are known outside
+// by handles chosen there, so that opening, forking and closing one never has to wait for the thread.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -20,7 +20,8 @@ class Generation {
   void close(int64_t handle);  // a request of it that is in flight ends first
 
   // `out` holds the result when the job is settled. session: a handle, or -1 for none.
-  void start(const JobPtr& job, int64_t session, GenerateRequest request, std::shared_ptr<GenerateResult> out);
+  void start(const JobPtr& job, int64_t session, GenerateRequest request,
+             std::shared_ptr<GenerateResult> out);
 
   bool idle() const { return requests_.empty(); }
   void advance(JobThread& thread);

@@ -1,4 +1,5 @@
-// A piece of work for a thread of its own, and how its end is told. Plain structs: nothing here knows JavaScript.
+// A piece of work for a thread of its own, and how its end is told. Plain structs: nothing here knows
+// JavaScript.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -17,13 +18,14 @@ using JobPtr = std::shared_ptr<Job>;
 struct Job {
   enum class Kind : uint8_t {
     brief,       // bookkeeping: does not count as a turn between two passes of generation
-    generation,  // starts a request; the host settles it when the request ends. Aborted, it still has a result
+    generation,  // starts a request; the host settles it when the request ends. Aborted, it still has a
+                 // result
     normal,      // may run between two passes of generation
     exclusive,   // changes weights: waits until no request is in flight, and what comes later waits for it
   };
 
-  uint64_t id = 0;    // 0: nobody waits for its end
-  std::string what;   // "logprobs()", for messages
+  uint64_t id = 0;   // 0: nobody waits for its end
+  std::string what;  // "logprobs()", for messages
   Kind kind = Kind::normal;
   std::atomic<bool> stop{false};
   std::function<void(const JobPtr&)> run;  // on the job thread; a Failure is the job's error
@@ -51,8 +53,8 @@ class Outbox {
 class Host {
  public:
   virtual ~Host() = default;
-  virtual bool idle() const { return true; }          // false: advance() has something to do
-  virtual void advance(JobThread& /*thread*/) {}      // one bounded step of the work that goes on between jobs
+  virtual bool idle() const { return true; }      // false: advance() has something to do
+  virtual void advance(JobThread& /*thread*/) {}  // one bounded step of the work that goes on between jobs
   virtual int64_t resident_bytes() const { return 0; }
 };
 

@@ -143,6 +143,8 @@ Failure JobThread::closed(const Job& job) const {
   return Failure("ERR_DISPOSED", "the " + owner_ + " was disposed before " + job.what + " was done");
 }
 
-Failure JobThread::aborted(const Job& job) const { return Failure("ERR_ABORTED", job.what + " was aborted"); }
+Failure JobThread::aborted(const Job& job) const {
+  return Failure("ERR_ABORTED", job.what + " was aborted");
+}
 
 }  // namespace skillgate

@@ -1,5 +1,5 @@
-// One thread that runs jobs in the order they were submitted, with steps of generation in between. Not libuv's pool:
-// its threads are few, shared with file access, and cannot be stopped when the process exits.
+// One thread that runs jobs in the order they were submitted, with steps of generation in between. Not
+// libuv's pool: its threads are few, shared with file access, and cannot be stopped when the process exits.
 #pragma once
 #include <condition_variable>
 #include <deque>
@@ -20,9 +20,10 @@ class JobThread {
   JobThread& operator=(const JobThread&) = delete;
 
   bool submit(JobPtr job);  // false: the thread was closed
-  void abort(uint64_t id);  // a queued job ends at once, a running one at its next look at `stop`; unknown ids pass
-  void close();             // aborts everything, frees the host and posts `ended`; returns at once
-  void join();              // after close()
+  void abort(
+      uint64_t id);  // a queued job ends at once, a running one at its next look at `stop`; unknown ids pass
+  void close();      // aborts everything, frees the host and posts `ended`; returns at once
+  void join();       // after close()
 
   // On the job thread: the end of a job. Null: it has a result.
   void settle(const JobPtr& job, const Failure* failure);

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <map>
 #include <tuple>
 #include <utility>
 
@@ -12,16 +11,22 @@
 
 namespace skillgate {
 
-class Backends : public Host {
+// The backend that was asked for last; another combination of device, threads and instruction set replaces
+// it.
+class LatestBackend : public Host {
  public:
   Backend& open(const std::string& device, const BackendOptions& options) {
-    auto& backend = open_[{device, options.threads, options.instruction_set}];
-    if (!backend) backend = open_backend(device, options);
-    return *backend;
+    const auto key = std::make_tuple(device, options.threads, options.instruction_set);
+    if (backend_ && key == key_) return *backend_;
+    backend_.reset();
+    backend_ = open_backend(device, options);
+    key_ = key;
+    return *backend_;
   }
 
  private:
-  std::map<std::tuple<std::string, int, std::string>, std::unique_ptr<Backend>> open_;
+  std::tuple<std::string, int, std::string> key_;
+  std::unique_ptr<Backend> backend_;
 };
 
 namespace {
@@ -95,11 +100,13 @@ void check_rows(const Fields& fields, const PolicyLossJob& job) {
 
 }  // namespace
 
-std::string read_device(const Fields& fields) { return fields.choice("device", {"cpu", "cuda"}, 0) == 1 ? "cuda" : "cpu"; }
+std::string read_device(const Fields& fields) {
+  return fields.choice("device", {"cpu", "cuda"}, 0) == 1 ? "cuda" : "cpu";
+}
 
 BackendOptions read_backend_options(const Fields& fields) {
   BackendOptions options;
-  options.threads = static_cast<int>(fields.integer("threads", 0, 1024, 0));
+  options.threads = static_cast<int>(fields.integer("threads", 0, 512, 0));
   static constexpr const char* kNames[] = {"", "portable", "avx2", "avx512"};
   options.instruction_set = kNames[fields.choice("instructionSet", {"", "portable", "avx2", "avx512"}, 0)];
   return options;
@@ -111,7 +118,7 @@ Napi::Value KernelsWrap::mask_tokens(const Napi::CallbackInfo& info) {
   const std::vector<uint8_t> generated = fields.array<uint8_t>("generated");
   const auto N = static_cast<int64_t>(generated.size());
   const std::vector<int32_t> offsets = fields.array<int32_t>("sequenceOffsets");
-  check_offsets(fields.where(), offsets, N);
+  if (N > 0 || offsets.size() != 1 || offsets[0] != 0) check_offsets(fields.where(), offsets, N);
   const auto S = static_cast<int64_t>(offsets.size()) - 1;
   const std::vector<float> outcome = fields.array<float>("outcomeAdvantage", S);
   for (int64_t s = 0; s < S; s++) {
@@ -193,11 +200,8 @@ Napi::Value KernelsWrap::policy_loss(const Napi::CallbackInfo& info) {
     OutArray<uint8_t> clipped;
   };
   const auto rows = static_cast<size_t>(work->T);
-  const auto out = std::make_shared<Outputs>(Outputs{{env, rows},
-                                                     {env, rows},
-                                                     {env, work->hidden.size()},
-                                                     {env, work->lm_head.size()},
-                                                     {env, rows}});
+  const auto out = std::make_shared<Outputs>(Outputs{
+      {env, rows}, {env, rows}, {env, work->hidden.size()}, {env, work->lm_head.size()}, {env, rows}});
   work->logprob = out->logprob.data();
   work->entropy = out->entropy.data();
   work->d_hidden = out->d_hidden.data();
@@ -205,15 +209,15 @@ Napi::Value KernelsWrap::policy_loss(const Napi::CallbackInfo& info) {
   work->clipped = out->clipped.data();
 
   if (!thread_) {
-    auto backends = std::make_unique<Backends>();
-    backends_ = backends.get();
-    thread_ = environment_.start_thread(std::move(backends), "kernel thread");
+    auto latest = std::make_unique<LatestBackend>();
+    latest_ = latest.get();
+    thread_ = environment_.start_thread(std::move(latest), "kernel thread");
   }
   auto job = std::make_shared<Job>();
   job->id = environment_.next_id();
   job->what = "policyLoss()";
-  job->run = [work, backends = backends_](const JobPtr&) {
-    work->run(backends->open(work->device, work->options));
+  job->run = [work, latest = latest_](const JobPtr&) {
+    work->run(latest->open(work->device, work->options));
   };
   Pending pending;
   pending.result = [work, out](Napi::Env env) {

@@ -1,5 +1,5 @@
-// The kernels without a model: kernels.maskTokens and kernels.policyLoss. Backends are opened when first needed and
-// kept, one a combination of device, threads and instruction set.
+// The kernels without a model: kernels.maskTokens and kernels.policyLoss. Backends are opened when first
+// needed.
 #pragma once
 #include <napi.h>
 
@@ -20,9 +20,10 @@ class KernelsWrap {
 
  private:
   Environment& environment_;
-  std::unique_ptr<Backend> mask_backend_;  // used on the JavaScript thread: the work is a few passes over the tokens
+  std::unique_ptr<Backend>
+      mask_backend_;  // used on the JavaScript thread: the work is a few passes over the tokens
   std::shared_ptr<JobThread> thread_;
-  class Backends* backends_ = nullptr;     // the thread's host
+  class LatestBackend* latest_ = nullptr;  // the thread's host
 };
 
 // device ("cpu" or "cuda"), threads and instructionSet of an argument object.

@@ -29,7 +29,8 @@ LossFields LossFields::read(const Fields& fields, int64_t T) {
   const std::string& where = fields.where();
   check_finite(where, "weight", loss.weight);
   check_finite(where, "klWeight", loss.kl_weight);
-  const auto check = [&](const char* field, const std::vector<float>& values, const std::vector<float>& weight) {
+  const auto check = [&](const char* field, const std::vector<float>& values,
+                         const std::vector<float>& weight) {
     for (size_t t = 0; t < values.size(); t++) {
       if (weight[t] != 0.f && !std::isfinite(values[t])) fail_not_finite(where, field, t, values[t]);
     }

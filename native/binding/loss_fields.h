@@ -1,4 +1,5 @@
-// The per-token arrays and options of the policy loss, as kernels.policyLoss and policy.accumulate both take them.
+// The per-token arrays and options of the policy loss, as kernels.policyLoss and policy.accumulate both take
+// them.
 #pragma once
 #include <vector>
 
@@ -14,8 +15,8 @@ struct LossFields {
   KlEstimator kl = KlEstimator::k3;
   float kl_coefficient = 0.f;
 
-  // T rows. Weights must be finite; advantage and behaviourLogprob where weight is not 0, referenceLogprob where
-  // klWeight is not 0. What the fields of a row without weight hold is not looked at.
+  // T rows. Weights must be finite; advantage and behaviourLogprob where weight is not 0, referenceLogprob
+  // where klWeight is not 0. What the fields of a row without weight hold is not looked at.
   static LossFields read(const Fields& fields, int64_t T);
 
   bool active(size_t t) const { return weight[t] != 0.f || kl_weight[t] != 0.f; }

@@ -39,8 +39,9 @@ PackedTokens PackedTokens::read(const Fields& fields, int64_t vocabulary, int64_
     const int64_t length = int64_t{packed.offsets[s + 1]} - packed.offsets[s];
     if (length <= max_context) continue;
     throw Failure("ERR_CONTEXT_LENGTH", fields.where() + ": expected sequences of at most " +
-                                            std::to_string(max_context) + " tokens (the model's context), got " +
-                                            std::to_string(length) + " in sequence " + std::to_string(s));
+                                            std::to_string(max_context) +
+                                            " tokens (the model's context), got " + std::to_string(length) +
+                                            " in sequence " + std::to_string(s));
   }
   return packed;
 }
@@ -59,14 +60,17 @@ void check_first_tokens(const Fields& fields, const PackedTokens& packed, const 
     const auto first = static_cast<size_t>(packed.offsets[s]);
     if (!loss.active(first)) continue;
     throw Failure("ERR_FIRST_TOKEN_WEIGHT",
-                  fields.where() + ": expected weight and klWeight to be 0 at index " + std::to_string(first) +
-                      ", the first token of sequence " + std::to_string(s) +
+                  fields.where() + ": expected weight and klWeight to be 0 at index " +
+                      std::to_string(first) + ", the first token of sequence " + std::to_string(s) +
                       " (nothing comes before it to predict it from), got " +
-                      describe(double{loss.weight[first]}) + " and " + describe(double{loss.kl_weight[first]}));
+                      describe(double{loss.weight[first]}) + " and " +
+                      describe(double{loss.kl_weight[first]}));
   }
 }
 
-float read_temperature(const Fields& fields) { return fields.single("temperature", {0, kInfinity, true}, 1); }
+float read_temperature(const Fields& fields) {
+  return fields.single("temperature", {0, kInfinity, true}, 1);
+}
 
 StepOptions read_step_options(const Fields& fields) {
   StepOptions options;
@@ -74,13 +78,15 @@ StepOptions read_step_options(const Fields& fields) {
   if (fields.has("betas")) {
     const Napi::Value value = fields.get("betas");
     const char* expected = "[beta1, beta2], two numbers in [0, 1)";
-    if (!value.IsArray() || value.As<Napi::Array>().Length() != 2) throw fields.wrong("betas", expected, value);
+    if (!value.IsArray() || value.As<Napi::Array>().Length() != 2)
+      throw fields.wrong("betas", expected, value);
     float* betas[] = {&options.beta1, &options.beta2};
     for (uint32_t i = 0; i < 2; i++) {
       const Napi::Value item = value.As<Napi::Array>().Get(i);
       if (!item.IsNumber()) throw fields.wrong("betas", expected, item);
       *betas[i] = item.As<Napi::Number>().FloatValue();
-      if (!(*betas[i] >= 0.f && *betas[i] < 1.f)) throw fields.wrong("betas", expected, item, "ERR_OUT_OF_RANGE");
+      if (!(*betas[i] >= 0.f && *betas[i] < 1.f))
+        throw fields.wrong("betas", expected, item, "ERR_OUT_OF_RANGE");
     }
   }
   options.eps = fields.single("eps", {0, kInfinity, true}, options.eps);
@@ -99,7 +105,8 @@ GenerateRequest read_generate_request(const Fields& fields, int64_t vocabulary) 
   request.max_tokens = fields.integer("maxTokens", 1, std::numeric_limits<int32_t>::max());
   request.sample.temperature = fields.single("temperature", {0, kInfinity}, 1);
   request.sample.top_p = fields.single("topP", {0, 1, true}, 1);
-  request.sample.top_k = static_cast<int32_t>(fields.integer("topK", 0, std::numeric_limits<int32_t>::max(), 0));
+  request.sample.top_k =
+      static_cast<int32_t>(fields.integer("topK", 0, std::numeric_limits<int32_t>::max(), 0));
   request.sample.min_p = fields.single("minP", {0, 1}, 0);
   request.sample.seed = fields.seed("seed");
   request.stop_tokens = fields.ids("stopTokens", vocabulary);

@@ -12,7 +12,8 @@ namespace {
 
 int64_t session_handle(const char* what, const Napi::Value& value) {
   if (!value.IsNumber()) {
-    throw Failure("ERR_INVALID_ARGUMENT", std::string(what) + ": expected session to be a number, got " + describe(value));
+    throw Failure("ERR_INVALID_ARGUMENT",
+                  std::string(what) + ": expected session to be a number, got " + describe(value));
   }
   const double handle = value.As<Napi::Number>().DoubleValue();
   return handle >= 1 && handle <= 9007199254740991.0 ? static_cast<int64_t>(handle) : -1;
@@ -36,8 +37,9 @@ Napi::Object to_object(Napi::Env env, const GenerateResult& result) {
 uint64_t& PolicyWrap::open_handle(const char* what, int64_t handle) {
   const auto found = sessions_.find(handle);
   if (found != sessions_.end()) return found->second;
-  throw Failure("ERR_UNKNOWN_SESSION", std::string(what) + ": expected an open session of this policy, got one that "
-                                                           "was closed or belongs to another");
+  throw Failure("ERR_UNKNOWN_SESSION", std::string(what) +
+                                           ": expected an open session of this policy, got one that "
+                                           "was closed or belongs to another");
 }
 
 Napi::Value PolicyWrap::add_session(Napi::Env env, std::function<void(Generation&, int64_t)> add) {
@@ -88,7 +90,8 @@ Napi::Value PolicyWrap::generate(const Napi::CallbackInfo& info) {
     if (fields.has("session")) {
       session = session_handle("generate()", fields.get("session"));
       if (open_handle("generate()", session) != 0) {
-        throw Failure("ERR_BUSY", "generate(): a request of the session is in flight; a session takes one at a time");
+        throw Failure("ERR_BUSY",
+                      "generate(): a request of the session is in flight; a session takes one at a time");
       }
     }
     const auto out = std::make_shared<GenerateResult>();
@@ -97,12 +100,12 @@ Napi::Value PolicyWrap::generate(const Napi::CallbackInfo& info) {
                                [request, session, out](PolicyHost& host, const JobPtr& self) {
                                  host.generation().start(self, session, std::move(*request), out);
                                });
-    const Napi::Value result =
-        submit(info, started, [out](Napi::Env env) { return to_object(env, *out); },
-               [this, session, id = started->id] {
-                 const auto found = sessions_.find(session);
-                 if (found != sessions_.end() && found->second == id) found->second = 0;
-               });
+    const Napi::Value result = submit(
+        info, started, [out](Napi::Env env) { return to_object(env, *out); },
+        [this, session, id = started->id] {
+          const auto found = sessions_.find(session);
+          if (found != sessions_.end() && found->second == id) found->second = 0;
+        });
     if (session >= 0) sessions_[session] = started->id;
     return result;
   });

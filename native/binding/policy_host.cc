@@ -17,9 +17,10 @@ PolicyLossResult PolicyHost::accumulate(const AccumulateArgs& args, const std::a
 
 StepResult PolicyHost::step(const StepOptions& options) {
   if (partial_gradients_) {
-    throw Failure("ERR_PARTIAL_GRADIENTS",
-                  "step(): an accumulate() before it did not finish, so the gradients are those of part of a batch; "
-                  "call zeroGradients() and accumulate again");
+    throw Failure(
+        "ERR_PARTIAL_GRADIENTS",
+        "step(): an accumulate() before it did not finish, so the gradients are those of part of a batch; "
+        "call zeroGradients() and accumulate again");
   }
   const StepResult result = policy_->step(options);
   if (!result.skipped) generation_->forget();

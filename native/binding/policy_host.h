@@ -14,7 +14,8 @@ class PolicyHost : public Host {
   Generation& generation() { return *generation_; }
 
   PolicyLossResult accumulate(const AccumulateArgs& args, const std::atomic<bool>* stop);
-  StepResult step(const StepOptions& options);  // Failure ERR_PARTIAL_GRADIENTS after an accumulate that did not finish
+  StepResult step(
+      const StepOptions& options);  // Failure ERR_PARTIAL_GRADIENTS after an accumulate that did not finish
   void zero_gradients();
   void write_parameter(const std::string& name, const float* values);
 

@@ -11,8 +11,8 @@ Napi::Value PolicyWrap::logprobs(const Napi::CallbackInfo& info) {
   return guard(info, [&] {
     check_open("logprobs()");
     const Fields fields("logprobs()", info[0]);
-    const auto packed =
-        std::make_shared<const PackedTokens>(PackedTokens::read(fields, loaded_.info.vocabulary, loaded_.info.max_context));
+    const auto packed = std::make_shared<const PackedTokens>(
+        PackedTokens::read(fields, loaded_.info.vocabulary, loaded_.info.max_context));
     const float temperature = read_temperature(fields);
     struct Outputs {
       OutArray<float> logprob, entropy;
@@ -24,7 +24,8 @@ Napi::Value PolicyWrap::logprobs(const Napi::CallbackInfo& info) {
                   job("logprobs()", Job::Kind::normal,
                       [packed, temperature, logprob = out->logprob.data(), entropy = out->entropy.data()](
                           PolicyHost& host, const JobPtr& self) {
-                        host.policy().logprobs(packed->sequences(), temperature, logprob, entropy, &self->stop);
+                        host.policy().logprobs(packed->sequences(), temperature, logprob, entropy,
+                                               &self->stop);
                       }),
                   [out](Napi::Env env) {
                     Napi::Object result = Napi::Object::New(env);

@@ -10,7 +10,9 @@ namespace skillgate {
 
 namespace {
 
-Napi::Value undefined(Napi::Env env) { return env.Undefined(); }
+Napi::Value undefined(Napi::Env env) {
+  return env.Undefined();
+}
 
 size_t count(const ParameterInfo& parameter) {
   size_t count = 1;
@@ -21,33 +23,29 @@ size_t count(const ParameterInfo& parameter) {
 }  // namespace
 
 Napi::Function PolicyWrap::define(Napi::Env env, PolicyClass* owner) {
-  return DefineClass(env, "NativePolicy",
-                     {InstanceMethod<&PolicyWrap::info>("info"),
-                      InstanceMethod<&PolicyWrap::version>("version"),
-                      InstanceMethod<&PolicyWrap::disposed>("disposed"),
-                      InstanceMethod<&PolicyWrap::logprobs>("logprobs"),
-                      InstanceMethod<&PolicyWrap::accumulate>("accumulate"),
-                      InstanceMethod<&PolicyWrap::step>("step"),
-                      InstanceMethod<&PolicyWrap::zero_gradients>("zeroGradients"),
-                      InstanceMethod<&PolicyWrap::open_session>("openSession"),
-                      InstanceMethod<&PolicyWrap::fork_session>("forkSession"),
-                      InstanceMethod<&PolicyWrap::close_session>("closeSession"),
-                      InstanceMethod<&PolicyWrap::generate>("generate"),
-                      InstanceMethod<&PolicyWrap::parameter>("parameter"),
-                      InstanceMethod<&PolicyWrap::gradient>("gradient"),
-                      InstanceMethod<&PolicyWrap::set_parameter>("setParameter"),
-                      InstanceMethod<&PolicyWrap::save>("save"),
-                      InstanceMethod<&PolicyWrap::save_optimizer>("saveOptimizer"),
-                      InstanceMethod<&PolicyWrap::load_optimizer>("loadOptimizer"),
-                      InstanceMethod<&PolicyWrap::abort>("abort"),
-                      InstanceMethod<&PolicyWrap::dispose>("dispose")},
-                     owner);
+  return DefineClass(
+      env, "NativePolicy",
+      {InstanceMethod<&PolicyWrap::info>("info"), InstanceMethod<&PolicyWrap::version>("version"),
+       InstanceMethod<&PolicyWrap::disposed>("disposed"), InstanceMethod<&PolicyWrap::logprobs>("logprobs"),
+       InstanceMethod<&PolicyWrap::accumulate>("accumulate"), InstanceMethod<&PolicyWrap::step>("step"),
+       InstanceMethod<&PolicyWrap::zero_gradients>("zeroGradients"),
+       InstanceMethod<&PolicyWrap::open_session>("openSession"),
+       InstanceMethod<&PolicyWrap::fork_session>("forkSession"),
+       InstanceMethod<&PolicyWrap::close_session>("closeSession"),
+       InstanceMethod<&PolicyWrap::generate>("generate"), InstanceMethod<&PolicyWrap::parameter>("parameter"),
+       InstanceMethod<&PolicyWrap::gradient>("gradient"),
+       InstanceMethod<&PolicyWrap::set_parameter>("setParameter"), InstanceMethod<&PolicyWrap::save>("save"),
+       InstanceMethod<&PolicyWrap::save_optimizer>("saveOptimizer"),
+       InstanceMethod<&PolicyWrap::load_optimizer>("loadOptimizer"),
+       InstanceMethod<&PolicyWrap::abort>("abort"), InstanceMethod<&PolicyWrap::dispose>("dispose")},
+      owner);
 }
 
 PolicyWrap::PolicyWrap(const Napi::CallbackInfo& info) : Napi::ObjectWrap<PolicyWrap>(info) {
   auto* const owner = static_cast<PolicyClass*>(info.Data());
   if (owner->adopting_ == nullptr) {
-    throw to_error(info.Env(), Failure("ERR_ILLEGAL_CONSTRUCTOR", "a native policy is made by loadPolicy() alone"));
+    throw to_error(info.Env(),
+                   Failure("ERR_ILLEGAL_CONSTRUCTOR", "a native policy is made by loadPolicy() alone"));
   }
   environment_ = &owner->environment_;
   loaded_ = std::move(*owner->adopting_);
@@ -75,7 +73,8 @@ const ParameterInfo& PolicyWrap::find_parameter(const char* what, const std::str
                                              " tensor names, got \"" + name.substr(0, 200) + '"');
 }
 
-JobPtr PolicyWrap::job(const char* what, Job::Kind kind, std::function<void(PolicyHost&, const JobPtr&)> run) {
+JobPtr PolicyWrap::job(const char* what, Job::Kind kind,
+                       std::function<void(PolicyHost&, const JobPtr&)> run) {
   auto job = std::make_shared<Job>();
   job->id = environment_->next_id();
   job->what = what;
@@ -97,7 +96,8 @@ Napi::Value PolicyWrap::submit(const Napi::CallbackInfo& info, const JobPtr& job
 }
 
 void PolicyWrap::submit_brief(std::function<void(PolicyHost&)> run) {
-  const JobPtr brief = job("", Job::Kind::brief, [run = std::move(run)](PolicyHost& host, const JobPtr&) { run(host); });
+  const JobPtr brief =
+      job("", Job::Kind::brief, [run = std::move(run)](PolicyHost& host, const JobPtr&) { run(host); });
   brief->id = 0;
   loaded_.thread->submit(brief);
 }
@@ -172,12 +172,11 @@ Napi::Value PolicyWrap::set_parameter(const Napi::CallbackInfo& info) {
     const auto values = std::make_shared<std::vector<float>>(
         fields.array<float>("values", static_cast<int64_t>(count(find_parameter("setParameter()", name)))));
     check_finite(fields.where(), "values", *values);
-    return submit(info,
-                  job("setParameter()", Job::Kind::exclusive,
-                      [name, values](PolicyHost& host, const JobPtr&) {
-                        host.write_parameter(name, values->data());
-                      }),
-                  undefined);
+    return submit(
+        info,
+        job("setParameter()", Job::Kind::exclusive,
+            [name, values](PolicyHost& host, const JobPtr&) { host.write_parameter(name, values->data()); }),
+        undefined);
   });
 }
 
@@ -185,10 +184,10 @@ Napi::Value PolicyWrap::save(const Napi::CallbackInfo& info) {
   return guard(info, [&] {
     check_open("save()");
     const std::string dir = text_argument("save()", "dir", info[0]);
-    return submit(info,
-                  job("save()", Job::Kind::normal,
-                      [dir](PolicyHost& host, const JobPtr&) { host.policy().save(dir); }),
-                  undefined);
+    return submit(
+        info,
+        job("save()", Job::Kind::normal, [dir](PolicyHost& host, const JobPtr&) { host.policy().save(dir); }),
+        undefined);
   });
 }
 

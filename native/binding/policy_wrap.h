@@ -1,5 +1,5 @@
-// The native policy as JavaScript sees it: checks arguments, copies them into a job, and makes the result. All work is
-// done by the policy's job thread; nothing here touches the engine.
+// The native policy as JavaScript sees it: checks arguments, copies them into a job, and makes the result.
+// All work is done by the policy's job thread; nothing here touches the engine.
 #pragma once
 #include <napi.h>
 
@@ -52,7 +52,8 @@ class PolicyWrap : public Napi::ObjectWrap<PolicyWrap> {
                      std::function<void()> settled = nullptr);
   void submit_brief(std::function<void(PolicyHost&)> run);  // nobody waits for it
 
-  uint64_t& open_handle(const char* what, int64_t handle);  // the job that uses it; Failure ERR_UNKNOWN_SESSION
+  uint64_t& open_handle(const char* what,
+                        int64_t handle);  // the job that uses it; Failure ERR_UNKNOWN_SESSION
   Napi::Value add_session(Napi::Env env, std::function<void(Generation&, int64_t)> add);
 
   Environment* environment_ = nullptr;
