@@ -1,4 +1,4 @@
-import type { ToolDefinition } from '../../rollout/agent.js'
+import type { Demonstration } from '../../rollout/demonstration.js'
 import type { Message } from '../../rollout/trajectory.js'
 import { availableSkills } from '../../skills/available-skills.js'
 import { buildSlate } from '../../skills/slate.js'
@@ -10,12 +10,8 @@ import type { LabTask } from './tasks.js'
 import { type Plan, planOf, type TeacherHabits, teacherHabits } from './teacher.js'
 import { labTools, Workbench } from './workbench.js'
 
-/** A conversation to imitate, in the messages that the agent's session would hold. */
-export interface Demonstration {
-  taskId: string
-  messages: Message[]
-  tools: readonly ToolDefinition[]
-}
+/** A demonstration always tells its task. */
+export type LabDemonstration = Demonstration & { taskId: string }
 
 export interface DemonstrationOptions {
   count: number
@@ -32,7 +28,7 @@ export function demonstrate(
   library: LabLibrary,
   tasks: readonly LabTask[],
   options: DemonstrationOptions,
-): Demonstration[] {
+): LabDemonstration[] {
   const { count, seed, perTask = 4, habits = teacherHabits } = options
   const random = new SeededRandom(seed, STREAM)
   return Array.from({ length: count }, (_, i) => {
@@ -42,7 +38,12 @@ export function demonstrate(
 }
 
 /** The demonstration of one plan: one call a turn, the workbench's answers, a last word. The slate follows from `seed`. */
-export function demonstration(library: LabLibrary, task: LabTask, plan: Plan, seed: number): Demonstration {
+export function demonstration(
+  library: LabLibrary,
+  task: LabTask,
+  plan: Plan,
+  seed: number,
+): LabDemonstration {
   const { skills, commandNames } = library
   const slate = buildSlate(skills, task, { seed })
   const bench = new Workbench((path) => skills.byPath(path)?.content, commandNames)

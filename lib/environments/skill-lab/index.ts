@@ -2,12 +2,12 @@ import type { Agent } from '../../rollout/agent.js'
 import type { Skill } from '../../skills/skill.js'
 import { labAgent } from './agent.js'
 import { defaults } from './defaults.js'
-import { type Demonstration, demonstrate } from './demonstrations.js'
+import { demonstrate, type LabDemonstration } from './demonstrations.js'
 import { loadLabLibrary } from './library.js'
 import { createModel } from './model.js'
 import { type LabTask, makeTasks } from './tasks.js'
 
-export type { Demonstration } from './demonstrations.js'
+export type { LabDemonstration } from './demonstrations.js'
 export type { LabTask } from './tasks.js'
 
 export interface SkillLabOptions {
@@ -26,7 +26,7 @@ export interface SkillLab {
   heldOutSkillTasks: readonly LabTask[]
   agent: Agent
   /** `count` conversations of the imperfect teacher over the training tasks. */
-  demonstrations(count: number, seed: number): Demonstration[]
+  demonstrations(count: number, seed: number): LabDemonstration[]
   /** Writes a small Qwen3 model with random weights into a folder. */
   createModel(dir: string, seed: number): Promise<void>
   /** Options that go with the environment. */

@@ -45,7 +45,7 @@ describe('demonstrations', () => {
       expect(byId.get(taskId)!.prompt).toBe(messages[1]!.content)
       expect(messages.slice(0, 2).map((message) => message.role)).toEqual(['system', 'user'])
       expect(messages.at(-1)).toEqual({ role: 'assistant', content: 'Done.' })
-      expect(tools.map((tool) => tool.name)).toEqual(['read', 'run'])
+      expect(tools?.map((tool) => tool.name)).toEqual(['read', 'run'])
       const turns = messages.slice(2, -1)
       for (let i = 0; i < turns.length; i += 2) {
         const { calls, malformed, content } = parseToolCalls(turns[i]!.content)
