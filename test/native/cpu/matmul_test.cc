@@ -56,6 +56,22 @@ TEST(forward_with_bias) {
             rows_of_n, run_packed, forward});
 }
 
+// Elements on both sides of the size from which they are summed in float64.
+TEST(large_elements) {
+  OpCase c = {"linear_forward, large",
+              kShapes,
+              [](const Shape& s, Random& r) {
+                std::vector<Input> in = layer(s, r, true);
+                for (float& x : in[0].values) x *= 20.f;
+                return in;
+              },
+              rows_of_n,
+              run_packed,
+              forward,
+              1e-7};
+  check_op(c);
+}
+
 TEST(forward_without_packed_weights) {
   check_op({"linear_forward, weights as they are", kShapes,
             [](const Shape& s, Random& r) { return layer(s, r, true); }, rows_of_n,
