@@ -19,7 +19,7 @@ export function nativeCall<T>(call: () => T): T {
 
 /** Refuses fields that `known` does not name: ERR_UNKNOWN_OPTION. What is not an object is left to the addon's checks. */
 export function checkFields(where: string, input: unknown, known: readonly string[]): void {
-  if (typeof input !== 'object' || input === null) return
+  if (typeof input !== 'object' || input === null || Array.isArray(input) || ArrayBuffer.isView(input)) return
   const unknown = Object.keys(input).find((key) => !known.includes(key))
   if (unknown === undefined) return
   throw new SkillgateError(

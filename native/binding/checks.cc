@@ -42,8 +42,7 @@ void check_tokens(const std::string& where, const char* field, const std::vector
 }
 
 void fail_not_finite(const std::string& where, const char* field, size_t index, float value) {
-  throw Failure("ERR_NOT_FINITE",
-                at(where, field, index) + "a finite number, got " + describe(double{value}));
+  throw Failure("ERR_NOT_FINITE", at(where, field, index) + "a finite number, got " + describe(value));
 }
 
 void check_finite(const std::string& where, const char* field, const std::vector<float>& values) {

@@ -67,7 +67,14 @@ std::string describe(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   char text[32];
-  std::snprintf(text, sizeof text, "%.9g", value);
+  std::snprintf(text, sizeof text, "%.15g", value);
+  return text;
+}
+
+std::string describe(float value) {
+  if (!std::isfinite(value)) return describe(double{value});
+  char text[32];
+  std::snprintf(text, sizeof text, "%.7g", static_cast<double>(value));
   return text;
 }
 

@@ -30,6 +30,7 @@ auto guard(const Napi::CallbackInfo& info, Body body) -> decltype(body()) {
 // What came, for messages: `undefined`, `"abc"`, `Float32Array of length 3`.
 std::string describe(const Napi::Value& value);
 std::string describe(double value);
+std::string describe(float value);
 
 struct Range {
   double low, high;

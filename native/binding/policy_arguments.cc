@@ -62,9 +62,8 @@ void check_first_tokens(const Fields& fields, const PackedTokens& packed, const 
     throw Failure("ERR_FIRST_TOKEN_WEIGHT",
                   fields.where() + ": expected weight and klWeight to be 0 at index " +
                       std::to_string(first) + ", the first token of sequence " + std::to_string(s) +
-                      " (nothing comes before it to predict it from), got " +
-                      describe(double{loss.weight[first]}) + " and " +
-                      describe(double{loss.kl_weight[first]}));
+                      " (nothing comes before it to predict it from), got " + describe(loss.weight[first]) +
+                      " and " + describe(loss.kl_weight[first]));
   }
 }
 
