@@ -11,7 +11,7 @@ const pageStyle = `\
 body{margin:0;background:var(--surface);color:var(--ink);font:16px/1.5 system-ui,"Helvetica Neue",Arial,"DejaVu Sans",sans-serif}
 main{max-width:1240px;margin:0 auto;padding:16px}
 h1{font-size:1.6rem;line-height:1.2;margin:.4rem 0}
-h2{font-size:1.1rem;line-height:1.3;margin:0 0 .4rem}
+h2{font-size:1.1rem;line-height:1.3;margin:0 0 .4rem;break-after:avoid}
 .rows+h2{margin-top:1.6rem}
 p{margin:.4rem 0;max-width:70ch}
 .source{overflow-wrap:anywhere;color:var(--muted)}
@@ -30,13 +30,17 @@ dt{font-weight:600}
 dd{margin:0 0 .6rem}
 @page{margin:14mm}
 @media print{
-body{font-size:10.5pt}
+html{font-size:9.5pt}
+body{font-size:9.5pt;line-height:1.35}
 main{max-width:none;padding:0}
-.charts{grid-template-columns:1fr 1fr;gap:0 8mm;margin:5mm 0}
+.charts{grid-template-columns:1fr 1fr;gap:0 8mm;margin:4mm 0 0}
+.charts>*{margin-bottom:6mm}
+svg{max-width:84mm;margin-top:2mm}
 .rows{overflow:visible;break-inside:avoid}
 table{font-size:7.4pt}
 th,td{padding:.15rem .25rem}
 thead th{min-width:0}
+th:first-child{position:static}
 }`
 
 const headings = { share: 'Share', sign: 'Sign', value: 'Value' } as const

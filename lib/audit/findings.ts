@@ -8,7 +8,7 @@ export function shareText(fraction: number | null): string {
   if (fraction === null) return absent
   const percent = 100 * fraction
   if (percent === 0 || percent >= 9.95) return percent.toFixed(1)
-  return String(Number(percent.toPrecision(2)))
+  return percent.toPrecision(2)
 }
 
 /** A difference of fractions in percentage points, e.g. `+40.7`. */

@@ -49,7 +49,7 @@ export function categoryAxis(
   }
   let bottom = box.bottom + (slanted ? Math.ceil(16 + widest * 0.64) : 18)
   const notes = categories.map(({ note = '' }) => note)
-  if (notes.some((note) => note !== '') && notes.every((note) => textWidth(note, 11) <= step - 2)) {
+  if (notes.some((note) => note !== '') && notes.every((note) => textWidth(note, 11) <= step - 4)) {
     bottom += 14
     for (const [i, note] of notes.entries())
       drawn.push(label(note, { x: centres[i]!, y: bottom - 3, anchor: 'middle', class: 'note' }))

@@ -55,11 +55,13 @@ export function marker({ x, y }: Point, series: number): Svg {
   return element('polygon', { class: paint, points })
 }
 
-/** An interval: a vertical line with a bar at either end. */
-export function whisker(x: number, low: number, high: number, series: number): Svg {
-  const [left, right] = [round(x - 5), round(x + 5)]
+/** An interval: a vertical line with a short one at either end. Over a bar it stands out by a seam around it. */
+export function whisker(x: number, low: number, high: number, series: number, barWidth?: number): Svg {
+  const half = Math.min(5, (barWidth ?? 20) * 0.28)
+  const [left, right] = [round(x - half), round(x + half)]
   const d = `M${round(x)} ${round(low)}V${round(high)}M${left} ${round(low)}H${right}M${left} ${round(high)}H${right}`
-  return element('path', { class: `whisker ${colourOf(series)}`, d })
+  if (barWidth === undefined) return element('path', { class: `whisker ${colourOf(series)}`, d })
+  return element('path', { class: 'halo', d }) + element('path', { class: 'whisker over', d })
 }
 
 /** The area between the ends of intervals. */
@@ -71,6 +73,9 @@ export function band(low: readonly Point[], high: readonly Point[], series: numb
 
 /** Hatchings that tell bars of series apart; the first series' bars are full. */
 const hatches = ['', 'M-2 2L2 -2M0 8L8 0M6 10L10 6', 'M0 4H8', 'M-2 6L2 10M0 0L8 8M6 -2L10 2', 'M4 0V8']
+
+/** Whether bars of a series are full, not hatched. */
+export const isFullBar = (series: number) => hatches[series % hatches.length] === ''
 
 /** Definitions the bars of a figure need; `id` tells the figure among those of a page. */
 export function hatchings(id: string, series: number): Svg {
@@ -92,7 +97,7 @@ export function bar(
   series: number,
   id: string,
 ): Svg {
-  const isFull = hatches[series % hatches.length] === ''
+  const isFull = isFullBar(series)
   const paint = `${isFull ? 'full' : 'edge'} ${colourOf(series)}`
   return element('rect', { class: paint, ...box, fill: isFull ? undefined : `url(#${id}-${series})` })
 }

@@ -27,6 +27,8 @@ export const figureStyle = `\
 ${Array.from({ length: seriesColours }, (_, i) => `.figure .s${i}{--own:var(--series-${i})}`).join('\n')}
 .figure .line{stroke:var(--own);stroke-width:2;fill:none;stroke-linejoin:round}
 .figure .whisker{stroke:var(--own);stroke-width:1.6;fill:none}
+.figure .over{stroke:var(--ink)}
+.figure .halo{stroke:var(--surface);stroke-width:3.2;fill:none}
 .figure .band{fill:var(--own);fill-opacity:.16;stroke:none}
 .figure .full{fill:var(--own);stroke:var(--own);stroke-width:1.8}
 .figure .hollow{fill:var(--surface);stroke:var(--own);stroke-width:1.8}
