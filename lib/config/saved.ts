@@ -12,6 +12,8 @@ export function savedConfig(shape: Shape, options: object): Record<string, unkno
   )
 }
 
+const plain = (value: unknown) => (typeof value === 'string' ? value : shown(value))
+
 export interface ConfigDifferences {
   /** Differences that forbid going on with a checkpoint, in words. */
   forbidden: string[]
@@ -33,7 +35,7 @@ export function configDifferences(
     const facts = Object.hasOwn(shape, name) ? optionFacts.get(shape[name]!) : undefined
     if (facts?.mayChange === 'freely') continue
     const kind = facts?.mayChange === 'rounding' ? differences.rounding : differences.forbidden
-    kind.push(`${name}: ${shown(was)} in the checkpoint, ${shown(is)} now`)
+    kind.push(`${name}: ${plain(was)} in the checkpoint, ${plain(is)} now`)
   }
   return differences
 }

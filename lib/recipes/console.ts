@@ -3,7 +3,7 @@ import { interval } from '../report/format.js'
 import { Progress } from '../report/progress.js'
 import { lossLine, stepLine } from '../report/step-line.js'
 import { type Style, styleFor } from '../report/style.js'
-import type { Emit } from './events.js'
+import type { Emit, LossFigures } from './events.js'
 
 export const measureTitles: Record<MeasureName, string> = {
   success: 'success',
@@ -25,6 +25,11 @@ function evaluationLine(step: number, measurement: Measurement): string {
   return `evaluation after step ${step}, ${measurement.trials} trials of ${measurement.tasks} tasks: ${figures.join(', ')}`
 }
 
+/** Of many quick steps, the first and some fifty more: all of them are in metrics.jsonl. */
+function staysOnScreen({ step, steps }: LossFigures): boolean {
+  return step === 1 || step === steps || step % Math.ceil(steps / 50) === 0
+}
+
 /** Prints events as they come: lines that stay, and one live line for what happens within a step. */
 export function printEvents(
   progress: Progress = new Progress(),
@@ -41,7 +46,9 @@ export function printEvents(
       case 'step':
         return progress.line(stepLine(event.figures))
       case 'loss':
-        return progress.line(lossLine(event.figures))
+        return staysOnScreen(event.figures)
+          ? progress.line(lossLine(event.figures))
+          : progress.live(lossLine(event.figures))
       case 'evaluation':
         return progress.line(style.bold(evaluationLine(event.step, event.measurement)))
       case 'heldOutLoss':

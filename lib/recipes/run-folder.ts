@@ -122,7 +122,7 @@ export class RunFolder {
         text: `there is no complete checkpoint in ${output} yet: starting from the beginning`,
       })
     }
-    await forgetBeyond(output, start.step)
+    await forgetBeyond(output, from ? start : undefined)
     await writeWhole(diskFiles, output, 'config.json', `${JSON.stringify(config, null, 1)}\n`)
     return new RunFolder(options, plan, config, emit, start, from)
   }
@@ -253,12 +253,13 @@ async function refuseSecondRun(output: string): Promise<void> {
   )
 }
 
-/** Takes away the metrics and trajectories of steps after `step`. */
-async function forgetBeyond(output: string, step: number): Promise<void> {
-  filterJsonLines(
-    join(output, 'metrics.jsonl'),
-    (record) => typeof record.step === 'number' && record.step <= step,
-  )
+/** Takes away the metrics and trajectories that the run will write again: those after `state`, or all of them. */
+async function forgetBeyond(output: string, state: RunState | undefined): Promise<void> {
+  const { step, evaluated } = state ?? { step: -1 }
+  filterJsonLines(join(output, 'metrics.jsonl'), (record) => {
+    const of = record.step as number
+    return of < step || (of === step && (record.type === 'step' || evaluated === step))
+  })
   const folder = trajectoriesFolder(output)
   for (const name of await readdir(folder).catch(() => [])) {
     const of = /^\.?step-(\d+)\.jsonl/.exec(name)
