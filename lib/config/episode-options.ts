@@ -110,7 +110,7 @@ export const episodeOptions = {
     about: 'tool calls of one turn that may run; those beyond count as malformed',
     unit: 'calls',
   }),
-  maxResultTokens: z.int().min(32).optional().register(optionFacts, {
+  maxResultTokens: z.int().min(64).optional().register(optionFacts, {
     section: 'Rollouts',
     about: 'a longer tool result keeps its head and its tail; absent: all of it',
     unit: 'tokens',

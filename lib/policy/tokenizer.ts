@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers'
 import { SkillgateError } from '../errors.js'
 import { readModelJson } from './model-files.js'
+import { RecentTexts } from './recent-texts.js'
 import { specialTokens } from './special-tokens.js'
 import { type TokenDecoding, tokenBytes, tokenDecoding } from './token-bytes.js'
 
@@ -44,6 +45,7 @@ export class Tokenizer {
   readonly #added: Map<number, { content: string; special: boolean }>
   readonly #idOfAdded: Map<string, number>
   readonly #bytes = new Map<number, Uint8Array>()
+  readonly #recent = new RecentTexts()
 
   /** Reads tokenizer.json (required), tokenizer_config.json, generation_config.json and config.json of a folder. `ERR_TOKENIZER`. */
   static async load(dir: string): Promise<Tokenizer> {
@@ -91,9 +93,14 @@ export class Tokenizer {
 
   /** Special tokens inside the text are recognised; a BOS or EOS is added only when asked for. */
   encode(text: string, options: { addSpecialTokens?: boolean } = {}): Int32Array {
+    if (options.addSpecialTokens) return this.#encode(text, true)
+    return this.#recent.ids(text, (whole) => this.#encode(whole, false))
+  }
+
+  #encode(text: string, addSpecialTokens: boolean): Int32Array {
     let ids: (number | undefined)[]
     try {
-      ids = this.#encoder.encode(text, { add_special_tokens: options.addSpecialTokens ?? false }).ids
+      ids = this.#encoder.encode(text, { add_special_tokens: addSpecialTokens }).ids
     } catch (cause) {
       const message = `cannot encode a text of ${text.length} characters: ${(cause as Error).message}`
       throw new SkillgateError('ERR_TOKENIZER', message, { cause })

@@ -2,6 +2,7 @@ import type { HistoryMode } from '../rollout/conversation.js'
 import { type Demonstration, demonstrationSequences } from '../rollout/demonstration.js'
 import type { ModelText } from '../rollout/setting.js'
 import type { TrainSequence } from '../update/pack.js'
+import type { Emit } from './events.js'
 
 /** A demonstration as tokens; a rewritten history makes several sequences of one. */
 export interface TokenizedDemonstration {
@@ -13,37 +14,39 @@ export interface DemonstrationOptions {
   maxTokens: number
   history: HistoryMode
   thinking: boolean
+  signal?: AbortSignal
 }
 
 /**
- * Demonstrations as tokens. One longer than `maxTokens` keeps its place and has no sequences.
- * @param warn told how many are too long, and once where the chat template does not go on from its own text
+ * Demonstrations as tokens. One longer than `maxTokens` keeps its place and has no sequences. Told are: how many are done, how many are
+ * too long, and once where the chat template does not go on from its own text.
  */
-export function tokenizeDemonstrations(
+export async function tokenizeDemonstrations(
   source: readonly Demonstration[],
   text: ModelText,
   options: DemonstrationOptions,
-  warn: (text: string) => void,
-): TokenizedDemonstration[] {
-  const { maxTokens, history, thinking } = options
-  let warned = false
-  const onWarning = (message: string) => {
-    if (!warned) warn(message)
-    warned = true
-  }
-  let tooLong = 0
-  const tokenized = source.map((demonstration): TokenizedDemonstration => {
-    const conversation = { ...text, history, variables: { enable_thinking: thinking }, onWarning }
+  emit: Emit,
+): Promise<TokenizedDemonstration[]> {
+  const { maxTokens, history, thinking, signal } = options
+  const warnings: string[] = []
+  const variables = { enable_thinking: thinking }
+  const conversation = { ...text, history, variables, onWarning: (warning: string) => warnings.push(warning) }
+  const tokenized: TokenizedDemonstration[] = []
+  for (const demonstration of source) {
     const sequences = demonstrationSequences(demonstration, conversation)
     const fits = sequences.every(({ tokens }) => tokens.length <= maxTokens)
-    if (!fits) tooLong += 1
     const kept = fits ? sequences.map(({ tokens, generated }) => ({ tokens, generated })) : []
-    return { taskId: demonstration.taskId, sequences: kept }
-  })
+    tokenized.push({ taskId: demonstration.taskId, sequences: kept })
+    if (tokenized.length % 64 !== 0) continue
+    emit({ type: 'progress', what: 'reading demonstrations', done: tokenized.length, total: source.length })
+    await new Promise((resolve) => setImmediate(resolve))
+    signal?.throwIfAborted()
+  }
+  if (warnings.length > 0) emit({ type: 'warning', text: warnings[0]! })
+  const tooLong = tokenized.filter(({ sequences }) => sequences.length === 0).length
   if (tooLong > 0) {
-    warn(
-      `${tooLong} of ${source.length} demonstrations are longer than ${maxTokens} tokens and not trained on`,
-    )
+    const text = `${tooLong} of ${source.length} demonstrations are longer than ${maxTokens} tokens and not trained on`
+    emit({ type: 'warning', text })
   }
   return tokenized
 }

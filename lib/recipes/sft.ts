@@ -46,8 +46,8 @@ export async function sft(config: SftConfig): Promise<RunResult> {
   let state = run.start
   try {
     const limits = { ...options, maxTokens: Math.min(options.maxTokens, policy.maxContext) }
-    const demonstrations = tokenizeDemonstrations(source, text, limits, run.warn)
-    const heldOut = tokenizeDemonstrations(heldOutSource, text, limits, run.warn)
+    const demonstrations = await tokenizeDemonstrations(source, text, limits, emit)
+    const heldOut = await tokenizeDemonstrations(heldOutSource, text, limits, emit)
     if (demonstrations.every(({ sequences }) => sequences.length === 0)) {
       throw new SkillgateError(
         'ERR_EMPTY_UPDATE',
