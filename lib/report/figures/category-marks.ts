@@ -25,7 +25,8 @@ export interface MarkPlace {
   id: string
 }
 
-const textSize = 11
+/** Of a mark's text; what is bold is wider. */
+const textSize = 11 * 1.1
 /** A bar this high holds its text. */
 const holdsText = 24
 

@@ -6,9 +6,9 @@ function characterWidth(character: string): number {
     )
   )
     return 1.05
-  if (/[ijl.,:;|'!()[\]]/.test(character)) return 0.34
+  if (/[ ijl.,:;|'!()[\]]/.test(character)) return 0.36
   if (/[mwMW%@]/.test(character)) return 0.95
-  return /[A-Z<>=+~\u2212\u2013]/.test(character) ? 0.7 : 0.58
+  return /[A-Z<>=+~\u2212\u2013]/.test(character) ? 0.72 : 0.62
 }
 
 /** The width of a line of text, at most, in units of the figure. */
