@@ -108,7 +108,7 @@ export async function train(config: TrainConfig): Promise<RunResult> {
       const learningRate = rateOf(state.step)
       const update =
         credit.sequences.length === 0
-          ? noUpdate('no group to train on: no optimizer step')
+          ? noUpdate()
           : await updatePolicy(policy, reference, credit.sequences, { ...options, learningRate })
       const figures = stepFigures(collected, credit.statistics, update, clock.end(steps - step))
 

@@ -5,8 +5,8 @@ import { meanStatistics } from '../update/statistics.js'
 import type { UpdateStatistics } from '../update/update.js'
 
 /** What an update without anything to train on comes to. */
-export function noUpdate(why: string): UpdateStatistics {
-  return { ...meanStatistics([]), passes: [], steps: 0, skippedSteps: 0, microBatches: 0, warnings: [why] }
+export function noUpdate(...warnings: string[]): UpdateStatistics {
+  return { ...meanStatistics([]), passes: [], steps: 0, skippedSteps: 0, microBatches: 0, warnings }
 }
 
 export interface StepTimes {

@@ -41,7 +41,9 @@ describe('a checkpoint', () => {
     expect(await expectWhole(output)).toBe(10)
   })
 
-  it('killed at any moment of a save leaves the one before it or the new one, both whole', { timeout: 60_000 }, async () => {
+  it('killed at any moment of a save leaves the one before it or the new one, both whole', {
+    timeout: 60_000,
+  }, async () => {
     const counting = killedFiles(Number.POSITIVE_INFINITY)
     await save(newFolder(), 2, counting)
     expect(counting.calls).toBeGreaterThan(15)

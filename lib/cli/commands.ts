@@ -1,0 +1,15 @@
+import type { Command } from './command.js'
+import { doctorCommand } from './doctor.js'
+import { evalCommand } from './eval.js'
+import { sftCommand } from './sft.js'
+import { showCommand } from './show.js'
+import { trainCommand } from './train.js'
+
+/** In the order in which help lists them. */
+export const commands: readonly Command[] = [
+  trainCommand,
+  sftCommand,
+  evalCommand,
+  showCommand,
+  doctorCommand,
+]
