@@ -14,12 +14,15 @@ export interface TurnCall {
 export function turnCalls(turn: Uint8Array): TurnCall[] {
   // One character a byte: places in it are byte offsets, and every tag is ASCII.
   const text = Buffer.from(turn).toString('latin1')
-  const spoken = text.indexOf('</think>') + 1
-  return Array.from(text.slice(spoken).matchAll(/<tool_call>(.*?)<\/tool_call>/gs)).flatMap((match) => {
+  const calls: TurnCall[] = []
+  let end = 0
+  for (const match of text.matchAll(/<tool_call>(.*?)<\/tool_call>/gs)) {
+    if (text.slice(end, match.index).includes('</think>')) calls.length = 0
+    end = match.index + match[0].length
     const tool = toolOf(match[1]!.trim())
-    const start = spoken + match.index
-    return tool === undefined ? [] : [{ tool, bytes: { start, end: start + match[0].length } }]
-  })
+    if (tool !== undefined) calls.push({ tool, bytes: { start: match.index, end } })
+  }
+  return text.slice(end).includes('</think>') ? [] : calls
 }
 
 function toolOf(body: string): string | undefined {
