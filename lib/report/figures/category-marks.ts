@@ -50,10 +50,15 @@ export function textsFit(data: readonly (Datum | null)[], room: number): boolean
 /** The text of a mark: beyond its interval, or inside a bar without one. */
 export function markText(datum: Datum, place: MarkPlace, frame: Frame): Svg {
   const { text = '', value, low = value, high = value } = datum
-  const { x, side, mark, series } = place
+  const { x, width, side, mark, series } = place
   if (text === '') return ''
   const { y, height } = barEnds(value, frame)
-  const isInside = mark === 'bar' && datum.low === undefined && isFullBar(series) && height >= holdsText
+  const isInside =
+    mark === 'bar' &&
+    datum.low === undefined &&
+    isFullBar(series) &&
+    height >= holdsText &&
+    textWidth(text, textSize) <= width
   const above = isInside ? y + 15 : frame.y.at(Math.max(value, high)) - 8
   const below = isInside ? y + height - 7 : frame.y.at(Math.min(value, low)) + 17
   const name = isInside ? 'value inside' : 'value'

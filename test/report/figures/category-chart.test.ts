@@ -79,6 +79,18 @@ describe('categoryChart', () => {
     expect(new Set(looks).size).toBe(10)
   })
 
+  it('writes a value inside a bar that holds it, and above one that is too low or too narrow', () => {
+    const place = (values: number[]) => {
+      const data = values.map((value) => ({ value, text: value.toFixed(1) }))
+      const categories = values.map((_, i) => ({ label: String.fromCharCode(97 + i) }))
+      const svg = categoryChart(chart({ categories, series: [{ name: 'one', mark: 'bar', data }] }))
+      const texts = textBoxes(svg).filter((box) => box.className.startsWith('value'))
+      return bars(svg).map((box, i) => (texts[i]!.y > box.y ? 'inside' : 'above'))
+    }
+    expect(place([50, 1])).toEqual(['inside', 'above'])
+    expect(place(Array(10).fill(50))).toEqual(Array(10).fill('above'))
+  })
+
   it('hatches the bars of a second series and defines the hatching', () => {
     const series = ['one', 'two'].map((name) => ({
       ...{ name, mark: 'bar' as const },
