@@ -137,7 +137,7 @@ describe('audit', () => {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 20 },
     )
-  })
+  }, 60_000)
 })

@@ -165,9 +165,9 @@ describe('any category chart', () => {
         tagsOf(svg)
         expect(svg).not.toMatch(/NaN|Infinity|undefined/)
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     )
-  })
+  }, 60_000)
 
   it('has no two texts in one place, and none outside the figure', () => {
     fc.assert(
@@ -185,7 +185,7 @@ describe('any category chart', () => {
         if (spec.series.length === 1)
           expect(overlaps(boxes.filter((box) => box.className.startsWith('value')))).toEqual([])
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     )
-  })
+  }, 60_000)
 })
