@@ -60,7 +60,7 @@ struct Kernels {
   // to[k * padded + j] = rows[k][column + j] for j < columns, 0 for columns <= j < padded; k < count.
   void (*pack_panel)(float* to, const float* const* rows, int64_t count, int64_t column, int columns,
                      int padded);
-  // to[t * step + i] = from[t * size + i] for i < size, t < tiles; size < width.
+  // to[t * step + i] = from[t * size + i] for i < size, t < tiles.
   void (*split_row)(float* to, const float* from, int size, int tiles, int64_t step);
 
   void (*add)(float* y, const float* x, int64_t n);                 // y += x

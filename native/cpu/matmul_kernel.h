@@ -127,7 +127,9 @@ inline void pack_panel(float* to, const float* const* rows, int64_t count, int64
 
 inline void split_row(float* to, const float* from, int size, int tiles, int64_t step) {
   for (int t = 0; t < tiles; ++t) {
-    Vec::load_partial(from + t * size, size).store_partial(to + t * step, size);
+    for_each_some(size, [&](int64_t i, int c) {
+      store_some(load_some(from + t * size + i, c), to + t * step + i, c);
+    });
   }
 }
 

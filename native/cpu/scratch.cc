@@ -14,6 +14,7 @@ namespace skillgate {
 namespace {
 
 constexpr size_t kHuge = size_t{2} << 20;
+constexpr size_t kMostBytes = size_t{1} << 46;  // more than processors address
 constexpr size_t kShrinkAbove = size_t{64} << 20;
 
 }  // namespace
@@ -21,7 +22,7 @@ constexpr size_t kShrinkAbove = size_t{64} << 20;
 void* allocate_aligned(size_t bytes) {
   size_t alignment = bytes >= 2 * kHuge ? kHuge : 64;
   void* p = nullptr;
-  if (bytes <= SIZE_MAX / 2) {
+  if (bytes <= kMostBytes) {
     p = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   }
   if (!p && bytes > 0) {

@@ -2,7 +2,6 @@
 // numbers of the flat JSON file beside it.
 #pragma once
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -13,8 +12,7 @@ class GoldenFile {
   // path below test/fixtures/golden, without its extension
   explicit GoldenFile(const std::string& path);
 
-  bool has(const std::string& name) const { return entries_.count(name) > 0; }
-  std::vector<int64_t> shape(const std::string& name) const { return entry(name).shape; }
+  std::vector<int64_t> shape(const std::string& name) const;
   std::vector<float> floats(const std::string& name) const { return read<float>(name, "F32"); }
   std::vector<int32_t> ints(const std::string& name) const { return read<int32_t>(name, "I32"); }
 
@@ -23,17 +21,11 @@ class GoldenFile {
   std::string text(const std::string& key) const;
 
  private:
-  struct Entry {
-    std::string type;
-    std::vector<int64_t> shape;
-    size_t begin, end;
-  };
-  const Entry& entry(const std::string& name) const;
+  size_t place(const std::string& name) const;
   template <class T>
   std::vector<T> read(const std::string& name, const std::string& type) const;
 
-  std::string data_, json_;
-  std::map<std::string, Entry> entries_;
+  std::string header_, data_, json_;
 };
 
 }  // namespace skillgate::test

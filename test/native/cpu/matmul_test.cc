@@ -68,7 +68,7 @@ TEST(large_elements) {
               rows_of_n,
               run_packed,
               forward,
-              1e-7};
+              1.6e-7};
   check_op(c);
 }
 
