@@ -72,9 +72,14 @@ function firstNonFinite(values: Float32Array): number {
   return -1
 }
 
+export function isDiskFull(error: unknown): boolean {
+  const { code, message } = error as NodeJS.ErrnoException
+  return code === 'ENOSPC' || code === 'EDQUOT' || /no space left/i.test(message)
+}
+
 function saveError(dir: string, cause: unknown): SkillgateError {
-  const { code, message } = cause as NodeJS.ErrnoException
-  const full = code === 'ENOSPC' || code === 'EDQUOT' || /no space left/i.test(message)
+  const { message } = cause as Error
+  const full = isDiskFull(cause)
   return new SkillgateError(
     full ? 'ERR_DISK_FULL' : 'ERR_CHECKPOINT',
     full

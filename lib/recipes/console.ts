@@ -2,7 +2,7 @@ import { type Measurement, type MeasureName, measureNames } from '../eval/measur
 import { interval } from '../report/format.js'
 import { Progress } from '../report/progress.js'
 import { lossLine, stepLine } from '../report/step-line.js'
-import { type Style, styleFor } from '../report/style.js'
+import { plainStyle, type Style } from '../report/style.js'
 import type { Emit, LossFigures } from './events.js'
 
 export const measureTitles: Record<MeasureName, string> = {
@@ -31,10 +31,7 @@ function staysOnScreen({ step, steps }: LossFigures): boolean {
 }
 
 /** Prints events as they come: lines that stay, and one live line for what happens within a step. */
-export function printEvents(
-  progress: Progress = new Progress(),
-  style: Style = styleFor({ write: () => true }, '1'),
-): Emit {
+export function printEvents(progress: Progress = new Progress(), style: Style = plainStyle): Emit {
   return (event) => {
     switch (event.type) {
       case 'notice':

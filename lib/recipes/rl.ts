@@ -12,7 +12,8 @@ import { updatePolicy } from '../update/update.js'
 import { printEvents } from './console.js'
 import { playEvaluation } from './evaluate.js'
 import type { Emit } from './events.js'
-import { RunFolder, type RunResult, trajectoriesFile } from './run-folder.js'
+import { RunFolder, type RunResult } from './run-folder.js'
+import { trajectoriesFile } from './run-start.js'
 import { openStage, type SkillSource, type Task } from './stage.js'
 import { noUpdate, StepClock, stepFigures } from './step-figures.js'
 
@@ -50,15 +51,13 @@ export async function train(config: TrainConfig): Promise<RunResult> {
   }
   const evaluation = options.evalEvery > 0 ? { every: options.evalEvery } : undefined
   const run = await RunFolder.open(rlOptions, options, { recipe: 'train', inputs, steps, evaluation }, emit)
-  const stage = await openStage(options, skills, run.warn, new Date(run.start.startedAt))
-  const policy = await run.openPolicy(openPolicy, options)
-  const reference =
-    klCoefficient > 0 ? await openPolicy(options.model, { ...options, trainable: false }) : null
-  const rateOf = learningRateSchedule({ ...options, kind: options.schedule, totalSteps: steps })
-  const clock = new StepClock()
-
   let state = run.start
   try {
+    const stage = await openStage(options, skills, run.warn, new Date(state.startedAt))
+    const policy = await run.openPolicy(openPolicy, options)
+    const reference = klCoefficient > 0 ? await run.openReference(openPolicy, options) : null
+    const rateOf = learningRateSchedule({ ...options, kind: options.schedule, totalSteps: steps })
+    const clock = new StepClock()
     for (;;) {
       if (run.evaluationDue(state)) {
         const sampling = {
@@ -73,16 +72,14 @@ export async function train(config: TrainConfig): Promise<RunResult> {
           { ...sampling, seed, signal },
           emit,
         )
-        run.metrics.write({
-          type: 'evaluation',
-          step: state.step,
+        await run.writeMetrics('evaluation', state.step, {
           ...measurement.estimates,
           failed: measurement.failed,
         })
         emit({ type: 'evaluation', step: state.step, measurement })
         state = run.afterEvaluation(state, options.keepBest, measurement.estimates)
       }
-      await run.saveIfDue(policy, state)
+      await run.saveIfDue(state)
       if (state.step >= steps) break
 
       const step = state.step + 1
@@ -101,7 +98,9 @@ export async function train(config: TrainConfig): Promise<RunResult> {
         nextTask: () => draws.next(),
         onRollout: () => emit({ ...progress, done: ++done, total: Math.max(progress.total, done) }),
       })
-      await writeTrajectories(trajectoriesFile(options.output, step), storedGroups(step, collected))
+      await run.writeRecord(() =>
+        writeTrajectories(trajectoriesFile(options.output, step), storedGroups(step, collected)),
+      )
       clock.played()
       emit({ ...progress, what: `step ${step}: update after rollouts`, done })
       const credit = assignCredit(collected.kept, { ...options, method: creditMethod(options.method) })
@@ -113,7 +112,7 @@ export async function train(config: TrainConfig): Promise<RunResult> {
       const figures = stepFigures(collected, credit.statistics, update, clock.end(steps - step))
 
       for (const text of [...collected.warnings, ...update.warnings]) run.warn(`step ${step}: ${text}`)
-      run.metrics.write({ type: 'step', step, learningRate, policyVersion: policy.version, ...figures })
+      await run.writeMetrics('step', step, { learningRate, policyVersion: policy.version, ...figures })
       emit({ type: 'step', figures: { step, ...figures, steps } })
       const { skippedSteps = 0, failedRollouts = 0, droppedGroups = 0 } = state.counters
       state = {
@@ -130,10 +129,8 @@ export async function train(config: TrainConfig): Promise<RunResult> {
     }
     return run.result(state)
   } catch (error) {
-    return await run.afterError(error, policy, state)
+    return await run.afterError(error, state)
   } finally {
     run.close()
-    policy.dispose()
-    reference?.dispose()
   }
 }

@@ -40,11 +40,10 @@ export async function sft(config: SftConfig): Promise<RunResult> {
   const evaluation = heldOutSource.length > 0 ? { every: options.evalEvery } : undefined
   const inputs = { model: await folderFingerprint(options.model), demonstrations: dataFingerprint(source) }
   const run = await RunFolder.open(sftOptions, options, { recipe: 'sft', inputs, steps, evaluation }, emit)
-  const text = await openModelText(options.model, new Date(run.start.startedAt))
-  const policy = await run.openPolicy(options.openPolicy ?? openNativePolicy, options)
-
   let state = run.start
   try {
+    const text = await openModelText(options.model, new Date(state.startedAt))
+    const policy = await run.openPolicy(options.openPolicy ?? openNativePolicy, options)
     const limits = { ...options, maxTokens: Math.min(options.maxTokens, policy.maxContext) }
     const demonstrations = await tokenizeDemonstrations(source, text, limits, emit)
     const heldOut = await tokenizeDemonstrations(heldOutSource, text, limits, emit)
@@ -60,11 +59,11 @@ export async function sft(config: SftConfig): Promise<RunResult> {
     for (;;) {
       if (run.evaluationDue(state)) {
         const loss = await heldOutLoss(policy, heldOut, microBatchTokens, signal)
-        run.metrics.write({ type: 'heldOutLoss', step: state.step, loss })
+        await run.writeMetrics('heldOutLoss', state.step, { loss })
         emit({ type: 'heldOutLoss', step: state.step, loss })
         state = { ...state, evaluated: state.step }
       }
-      await run.saveIfDue(policy, state)
+      await run.saveIfDue(state)
       if (state.step >= steps) break
 
       const step = state.step + 1
@@ -91,8 +90,7 @@ export async function sft(config: SftConfig): Promise<RunResult> {
         tokensPerSecond: tokens / updateSeconds,
         secondsLeft,
       }
-      run.metrics.write({
-        type: 'step',
+      await run.writeMetrics('step', step, {
         ...figures,
         lossTokens: countLossTokens(batch),
         policyVersion: policy.version,
@@ -103,9 +101,8 @@ export async function sft(config: SftConfig): Promise<RunResult> {
     }
     return run.result(state)
   } catch (error) {
-    return await run.afterError(error, policy, state)
+    return await run.afterError(error, state)
   } finally {
     run.close()
-    policy.dispose()
   }
 }

@@ -18,3 +18,6 @@ export function styleFor(stream: ProgressStream, noColor: string | undefined): S
     wanted ? `\x1b[${on}m${text}\x1b[${off}m` : text
   return { bold: mark(1, 22), dim: mark(2, 22), green: mark(32, 39), red: mark(31, 39), yellow: mark(33, 39) }
 }
+
+/** No emphasis at all. */
+export const plainStyle: Style = styleFor({ write: () => true }, undefined)

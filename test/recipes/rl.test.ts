@@ -226,6 +226,26 @@ describe('what goes wrong in a run', () => {
     expect((await listCheckpoints(config.output)).at(-1)!.step).toBe(3)
   })
 
+  it('what fails before the first step leaves the folder free for another try', async () => {
+    const config = configOf({ steps: 1 })
+    await expect(train({ ...config, agent: '/nowhere/agent.mjs' })).rejects.toMatchObject({
+      code: 'ERR_AGENT_MODULE',
+    })
+    await expect(
+      train({ ...config, openPolicy: () => Promise.reject(new Error('no memory')) }),
+    ).rejects.toThrow('no memory')
+    expect(await train(config)).toMatchObject({ step: 1 })
+  })
+
+  it('a second run in the same folder at the same time is refused', async () => {
+    const config = configOf({ steps: 1 })
+    const first = train(config)
+    await expect(train(config)).rejects.toMatchObject({
+      code: expect.stringMatching(/ERR_OUTPUT_(BUSY|EXISTS)/),
+    })
+    await first
+  })
+
   it('refuses a wrong config before anything is written', async () => {
     const config = configOf({ temperature: 0 })
     await expect(train(config)).rejects.toMatchObject({ code: 'ERR_CONFIG' })
