@@ -36,6 +36,10 @@ export interface DeviceOptions {
   threads?: number
   /** '' takes the best this processor has. Default ''. */
   instructionSet?: '' | 'portable' | 'avx2' | 'avx512'
+  /** Of the operands of matrix products on 'cuda'; sums are float32. Default 'bf16'. */
+  precision?: 'bf16' | 'fp32'
+  /** For 'cuda': the path of cuBLASLt, or 'off' for the built-in products. Default: where the loader finds it. */
+  cublaslt?: string
 }
 
 export interface MaskTokensInput {

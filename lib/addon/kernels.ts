@@ -26,16 +26,9 @@ export const lossFields = [
   'kl',
   'klCoefficient',
 ]
-const policyLossFields = [
-  ...lossFields,
-  'hidden',
-  'lmHead',
-  'shape',
-  'target',
-  'device',
-  'threads',
-  'instructionSet',
-]
+/** How a device is opened. */
+export const deviceFields = ['device', 'threads', 'instructionSet', 'precision', 'cublaslt']
+const policyLossFields = [...lossFields, 'hidden', 'lmHead', 'shape', 'target', ...deviceFields]
 
 /** The addon's computations that need no model. Errors are SkillgateErrors; the codes are listed in addon-types.ts. */
 export const kernels = {

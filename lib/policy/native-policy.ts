@@ -1,5 +1,5 @@
 import type { LoadOptions, PolicyHandle, Started } from '../addon/addon-types.js'
-import { lossFields } from '../addon/kernels.js'
+import { deviceFields, lossFields } from '../addon/kernels.js'
 import { loadAddon } from '../addon/load-addon.js'
 import { asSkillgateError, checkFields, nativeCall } from '../addon/native-call.js'
 import { SkillgateError } from '../errors.js'
@@ -18,15 +18,7 @@ import type {
 
 export type NativePolicyOptions = LoadOptions
 
-const loadFields = [
-  'device',
-  'threads',
-  'instructionSet',
-  'trainable',
-  'recompute',
-  'sharePrefixes',
-  'prefillChunk',
-]
+const loadFields = [...deviceFields, 'trainable', 'recompute', 'sharePrefixes', 'prefillChunk']
 /** Of one batch: logprobs takes the batch that accumulate takes, and looks at its tokens and temperature. */
 const batchFields = ['tokens', 'sequenceOffsets', 'signal', ...lossFields]
 const stepFields = ['learningRate', 'betas', 'eps', 'weightDecay', 'maxGradNorm']

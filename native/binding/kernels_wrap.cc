@@ -16,7 +16,8 @@ namespace skillgate {
 class LatestBackend : public Host {
  public:
   Backend& open(const std::string& device, const BackendOptions& options) {
-    const auto key = std::make_tuple(device, options.threads, options.instruction_set);
+    const auto key = std::make_tuple(device, options.threads, options.instruction_set, options.precision,
+                                     options.cublaslt);
     if (backend_ && key == key_) return *backend_;
     backend_.reset();
     backend_ = open_backend(device, options);
@@ -25,7 +26,7 @@ class LatestBackend : public Host {
   }
 
  private:
-  std::tuple<std::string, int, std::string> key_;
+  std::tuple<std::string, int, std::string, std::string, std::string> key_;
   std::unique_ptr<Backend> backend_;
 };
 
@@ -109,6 +110,8 @@ BackendOptions read_backend_options(const Fields& fields) {
   options.threads = static_cast<int>(fields.integer("threads", 0, 512, 0));
   static constexpr const char* kNames[] = {"", "portable", "avx2", "avx512"};
   options.instruction_set = kNames[fields.choice("instructionSet", {"", "portable", "avx2", "avx512"}, 0)];
+  options.precision = fields.choice("precision", {"bf16", "fp32"}, 0) == 1 ? "fp32" : "";
+  if (fields.has("cublaslt")) options.cublaslt = fields.text("cublaslt");
   return options;
 }
 

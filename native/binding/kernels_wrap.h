@@ -26,7 +26,7 @@ class KernelsWrap {
   class LatestBackend* latest_ = nullptr;  // the thread's host
 };
 
-// device ("cpu" or "cuda"), threads and instructionSet of an argument object.
+// device ("cpu" or "cuda") of an argument object, and how it is to be opened.
 std::string read_device(const Fields& fields);
 BackendOptions read_backend_options(const Fields& fields);
 

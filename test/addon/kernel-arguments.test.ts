@@ -103,6 +103,8 @@ const lossRefusals: Refusal[] = [
   ['threads', -1, 'ERR_OUT_OF_RANGE'],
   ['threads', 1e9, 'ERR_OUT_OF_RANGE'],
   ['instructionSet', 'mmx', 'ERR_OUT_OF_RANGE', '"avx2"'],
+  ['precision', 'fp8', 'ERR_OUT_OF_RANGE', '"bf16", "fp32"'],
+  ['cublaslt', 12, 'ERR_INVALID_ARGUMENT', '12'],
   ['clipHi', 0.3, 'ERR_UNKNOWN_OPTION', 'clipHigh'],
 ]
 
