@@ -1,5 +1,6 @@
-import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { access, constants, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { SkillgateError } from '../errors.js'
 
 /** What checkpoints do to a disk. Each call is one moment at which a process can be killed or a disk can be full. */
 export interface Files {
@@ -47,4 +48,18 @@ export async function writeWhole(files: Files, folder: string, name: string, tex
   await files.sync(aside)
   await files.rename(aside, join(folder, name))
   await files.sync(folder)
+}
+
+/**
+ * Makes the folder a run or an evaluation writes to.
+ * @throws ERR_OUTPUT
+ */
+export async function makeOutputFolder(output: string): Promise<void> {
+  try {
+    await mkdir(output, { recursive: true })
+    await access(output, constants.W_OK)
+  } catch (cause) {
+    const message = `expected a folder to write to at ${output}: ${(cause as Error).message}`
+    throw new SkillgateError('ERR_OUTPUT', message, { cause })
+  }
 }

@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto'
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { SkillgateError } from '../errors.js'
 
 const sampleBytes = 1 << 16
 const samples = 32
 
-/** Names, sizes and content of a model folder's files as one hex text; of a large file, 32 places of 64 KiB each. */
+/**
+ * Names, sizes and content of a model folder's files as one hex text; of a large file, 32 places of 64 KiB each.
+ * @throws ERR_MODEL_CONFIG where the folder cannot be read
+ */
 export async function folderFingerprint(dir: string): Promise<string> {
   const hash = createHash('sha256')
-  for (const name of (await readdir(dir)).sort()) {
+  for (const name of (await namesIn(dir)).sort()) {
     const file = await open(join(dir, name), 'r')
     try {
       const stat = await file.stat()
@@ -26,6 +30,18 @@ export async function folderFingerprint(dir: string): Promise<string> {
     }
   }
   return hash.digest('hex').slice(0, 32)
+}
+
+async function namesIn(dir: string): Promise<string[]> {
+  try {
+    return await readdir(dir)
+  } catch (cause) {
+    throw new SkillgateError(
+      'ERR_MODEL_CONFIG',
+      `expected a model folder at ${dir}: ${(cause as Error).message}`,
+      { cause },
+    )
+  }
 }
 
 /** Content of plain data as one hex text. */

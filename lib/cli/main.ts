@@ -35,6 +35,10 @@ export async function main(commands: readonly Command[], surroundings: Surroundi
   try {
     return await command.run(rest, surroundings)
   } catch (error) {
+    if (surroundings.signal.aborted) {
+      progress.line('stopped')
+      return exitCodes.interrupted
+    }
     errors.line(style.red(errorText(error)))
     if (error instanceof SkillgateError && error.code === 'ERR_CONFIG') {
       errors.line(`skillgate ${name} --help lists the options`)

@@ -11,7 +11,7 @@ import { duration, interval } from '../report/format.js'
 import { table } from '../report/table.js'
 import type { Surroundings } from './command.js'
 import { intervalNote } from './eval.js'
-import { reportResult } from './finish.js'
+import { reportResult, sayHowToGoOn } from './finish.js'
 
 /** What of the options of `train` counts for every phase. */
 export type LabRunOptions = Omit<TrainConfig, 'model'> & { output: string }
@@ -30,12 +30,29 @@ const foldersOf = (output: string) => ({
 /**
  * The built-in job from beginning to end: a small model with random weights, supervised training on an imperfect teacher, evaluation,
  * reinforcement, evaluation, and what changed.
+ * @param lab the environment, where another than that of the seed is wanted
  * @returns the exit code
  */
-export async function runSkillLab(options: LabRunOptions, surroundings: Surroundings): Promise<number> {
+export async function runSkillLab(
+  options: LabRunOptions,
+  surroundings: Surroundings,
+  lab?: SkillLab,
+): Promise<number> {
+  try {
+    return await playPhases(options, surroundings, lab ?? (await skillLab({ seed: options.seed })))
+  } catch (error) {
+    if (!surroundings.signal.aborted) throw error
+    return sayHowToGoOn('stopped', surroundings)
+  }
+}
+
+async function playPhases(
+  options: LabRunOptions,
+  surroundings: Surroundings,
+  lab: SkillLab,
+): Promise<number> {
   const { progress, style, signal } = surroundings
   const { output, seed = 0, resume = false } = options
-  const lab = await skillLab({ seed })
   const folders = foldersOf(output)
   const shared = { seed, signal, onEvent: printEvents(progress, style), ...pick(options, engineNames) }
   const begun = Date.now()
@@ -78,7 +95,6 @@ export async function runSkillLab(options: LabRunOptions, surroundings: Surround
     'Before reinforcement: how often does it succeed, and what does it read?',
   )
   const before = await measured(lab, modelOf(taught), folders.before, shared, resume)
-  if (signal.aborted) return reportResult(taught, surroundings)
 
   phase(
     4,

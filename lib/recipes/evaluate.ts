@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { diskFiles, writeWhole } from '../checkpoint/files.js'
+import { diskFiles, makeOutputFolder, writeWhole } from '../checkpoint/files.js'
 import { checkOptions } from '../config/check.js'
 import { type EvalOptions, type EvalOptionsIn, evalOptions } from '../config/eval-options.js'
 import { savedConfig } from '../config/saved.js'
@@ -33,13 +33,10 @@ type Options = Omit<EvalOptions, keyof Given> & Given
 export async function evaluate(config: EvaluateConfig): Promise<Measurement> {
   const options = checkOptions(evalOptions, config) as Options
   const emit = options.onEvent ?? printEvents()
-  const tasks = (await openTasks(options.tasks)).slice(0, options.maxTasks)
-  const stage = await openStage(
-    options,
-    await openSkills(options.skills, options),
-    (text) => emit({ type: 'warning', text }),
-    new Date(),
-  )
+  const skills = await openSkills(options.skills, options)
+  const tasks = (await openTasks(options.tasks, skills.library)).slice(0, options.maxTasks)
+  if (options.output !== undefined) await makeOutputFolder(options.output)
+  const stage = await openStage(options, skills, (text) => emit({ type: 'warning', text }), new Date())
   const policy = await (options.openPolicy ?? openNativePolicy)(options.model, {
     ...options,
     trainable: false,

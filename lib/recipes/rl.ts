@@ -41,9 +41,12 @@ export async function train(config: TrainConfig): Promise<RunResult> {
   const emit = options.onEvent ?? printEvents()
   const openPolicy = options.openPolicy ?? openNativePolicy
 
-  const tasks = await openTasks(options.tasks)
-  const heldOut = options.evalEvery > 0 ? (await openTasks(options.heldOut!)).slice(0, options.evalTasks) : []
   const skills = await openSkills(options.skills, options)
+  const tasks = await openTasks(options.tasks, skills.library)
+  const heldOut =
+    options.evalEvery > 0
+      ? (await openTasks(options.heldOut!, skills.library)).slice(0, options.evalTasks)
+      : []
   const inputs = {
     model: await folderFingerprint(options.model),
     tasks: dataFingerprint(tasks),

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeOutputFolder } from '../checkpoint/files.js'
 import { type Checkpoint, checkpointPath } from '../checkpoint/find.js'
 import { lockFolder } from '../checkpoint/lock.js'
 import { retainCheckpoints } from '../checkpoint/retain.js'
@@ -62,7 +62,7 @@ export class RunFolder {
 
   /**
    * Opens the folder for a new run, or for the rest of one.
-   * @throws ERR_OUTPUT_EXISTS, ERR_OUTPUT_BUSY, ERR_CHECKPOINT_MISMATCH, ERR_CHECKPOINT
+   * @throws ERR_OUTPUT, ERR_OUTPUT_EXISTS, ERR_OUTPUT_BUSY, ERR_CHECKPOINT_MISMATCH, ERR_CHECKPOINT
    */
   static async open(
     set: OptionSet<Shape>,
@@ -70,7 +70,7 @@ export class RunFolder {
     plan: RunPlan,
     emit: Emit,
   ): Promise<RunFolder> {
-    await mkdir(options.output, { recursive: true })
+    await makeOutputFolder(options.output)
     const release = lockFolder(options.output)
     try {
       return new RunFolder(options, plan, emit, release, await startRun(set, options, plan, emit))

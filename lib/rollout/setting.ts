@@ -1,3 +1,4 @@
+import { SkillgateError } from '../errors.js'
 import { ChatTemplate } from '../policy/chat-template.js'
 import { NativePolicy } from '../policy/native-policy.js'
 import type { Policy } from '../policy/policy.js'
@@ -67,8 +68,29 @@ export async function openSkills(
   }
 }
 
-/** Tasks of a JSONL file, or those given, checked. */
-export const openTasks = (source: string | readonly Task[]): Promise<Task[]> => loadTasks(source)
+/**
+ * Tasks of a JSONL file, or those given, checked; where there is a library, the skills they name are in it.
+ * @throws ERR_TASKS, ERR_SLATE naming every unknown skill
+ */
+export async function openTasks(source: string | readonly Task[], library?: SkillLibrary): Promise<Task[]> {
+  const tasks = await loadTasks(source)
+  if (library === undefined) return tasks
+  const unknown = tasks.flatMap(({ id, oracle = [], misleading = [], slate = {} }) =>
+    [...oracle, ...misleading, ...Object.values(slate).flat()]
+      .filter((name) => library.byName(name) === undefined)
+      .map((name) => `task "${id}": there is no skill "${name}"`),
+  )
+  if (unknown.length === 0) return tasks
+  const listed = unknown.slice(0, LISTED)
+  if (unknown.length > LISTED) listed.push(`and ${unknown.length - LISTED} more`)
+  throw new SkillgateError(
+    'ERR_SLATE',
+    `tasks name skills that are not in the library\n  ${listed.join('\n  ')}`,
+  )
+}
+
+/** How many problems one error lists; the rest are counted. */
+const LISTED = 50
 
 /** Draws tasks for ever, from where `state` says. */
 export const drawTasks = (tasks: readonly Task[], seed: number, state: DataState): DataPosition =>

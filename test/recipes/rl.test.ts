@@ -237,6 +237,31 @@ describe('what goes wrong in a run', () => {
     expect(await train(config)).toMatchObject({ step: 1 })
   })
 
+  it.each([
+    ['a model that is not there', { model: '/nowhere' }, 'ERR_MODEL_CONFIG'],
+    ['an output that is a file', { output: '/proc/version' }, 'ERR_OUTPUT'],
+    ['tasks that are not there', { tasks: '/nowhere.jsonl' }, 'ERR_TASKS'],
+    ['tasks without a prompt', { tasks: [{ id: 'a' }] as never }, 'ERR_TASKS'],
+    ['skills that are not there', { skills: '/nowhere' }, 'ERR_SKILLS'],
+  ])('%s is named with a code', async (_, wrong, code) => {
+    await expect(train(configOf(wrong))).rejects.toMatchObject({ name: 'SkillgateError', code })
+  })
+
+  it('skills that tasks name and the library has not are all named before anything is played', async () => {
+    const content = '---\nname: there\ndescription: d\n---\n'
+    const skills = [{ name: 'there', description: 'd', location: '/skills/there/SKILL.md', content }]
+    const named = [
+      { id: 'a', prompt: 'p', oracle: ['there'] },
+      { id: 'b', prompt: 'p', oracle: ['gone'], misleading: ['lost'] },
+    ]
+    await expect(train(configOf({ skills, tasks: named }))).rejects.toMatchObject({
+      code: 'ERR_SLATE',
+      message: expect.stringMatching(
+        /task "b": there is no skill "gone"\n.*task "b": there is no skill "lost"/,
+      ),
+    })
+  })
+
   it('a second run in the same folder at the same time is refused', async () => {
     const config = configOf({ steps: 1 })
     const first = train(config)
