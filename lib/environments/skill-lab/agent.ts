@@ -34,7 +34,7 @@ export function labAgent(
         else session.toolResult(call, answer)
       }
     }
-    const expected = procedures.get(data.skill)!.map((command) => fillIn(command, data))
+    const expected = procedures.get(data.skill)!.map((command) => fillIn(command, data.file))
     return verify(bench.executed, expected)
   }
 }

@@ -1,6 +1,7 @@
 import type { Demonstration } from '../../rollout/demonstration.js'
 import type { Message } from '../../rollout/trajectory.js'
 import { availableSkills } from '../../skills/available-skills.js'
+import type { Slate } from '../../skills/skill.js'
 import { buildSlate } from '../../skills/slate.js'
 import { systemPrompt } from './agent.js'
 import { callText } from './call-text.js'
@@ -18,6 +19,11 @@ export interface DemonstrationOptions {
   seed: number
   /** Demonstrations of one task, one after the other: they share its prompt. Default 4. */
   perTask?: number
+  /**
+   * Candidates shown, task after task in turn; never fewer than the demonstrations of the task read. Default 4, 4, 4, 16: a small model
+   * learns to copy sooner from short prompts.
+   */
+  slateSizes?: readonly number[]
   habits?: TeacherHabits
 }
 
@@ -29,23 +35,42 @@ export function demonstrate(
   tasks: readonly LabTask[],
   options: DemonstrationOptions,
 ): LabDemonstration[] {
-  const { count, seed, perTask = 4, habits = teacherHabits } = options
+  const { count, seed, perTask = 4, slateSizes = [4, 4, 4, 16], habits = teacherHabits } = options
   const random = new SeededRandom(seed, STREAM)
-  return Array.from({ length: count }, (_, i) => {
-    const task = tasks[Math.floor(i / perTask) % tasks.length]!
-    return demonstration(library, task, planOf(task, library.procedures, habits, random), seed)
-  })
+  const demonstrations: LabDemonstration[] = []
+  for (let i = 0; demonstrations.length < count; i++) {
+    const task = tasks[i % tasks.length]!
+    const plans = Array.from({ length: Math.min(perTask, count - demonstrations.length) }, () =>
+      planOf(task, library.procedures, habits, random),
+    )
+    const slate = shownIn(library, task, plans, slateSizes[i % slateSizes.length]!, seed)
+    demonstrations.push(...plans.map((plan) => demonstration(library, task, plan, slate)))
+  }
+  return demonstrations
 }
 
-/** The demonstration of one plan: one call a turn, the workbench's answers, a last word. The slate follows from `seed`. */
+/** The task's slate cut to `size` candidates: those that the plans read, and the first of the others. */
+function shownIn(
+  library: LabLibrary,
+  task: LabTask,
+  plans: readonly Plan[],
+  size: number,
+  seed: number,
+): Slate {
+  const { candidates, labelled } = buildSlate(library.skills, task, { seed })
+  const read = new Set(plans.flatMap((plan) => plan.reads))
+  let free = size - read.size
+  return { candidates: candidates.filter(({ skill }) => read.has(skill.name) || free-- > 0), labelled }
+}
+
+/** The demonstration of one plan: one call a turn, the workbench's answers, a last word. */
 export function demonstration(
   library: LabLibrary,
   task: LabTask,
   plan: Plan,
-  seed: number,
+  slate: Slate,
 ): LabDemonstration {
   const { skills, commandNames } = library
-  const slate = buildSlate(skills, task, { seed })
   const bench = new Workbench((path) => skills.byPath(path)?.content, commandNames)
   const messages: Message[] = [
     { role: 'system', content: systemPrompt(availableSkills(slate)) },

@@ -3,7 +3,7 @@ export interface LabSkill {
   name: string
   /** The misleading skill that looks most like it. */
   decoy: string
-  /** Requests of training tasks, with `{file}` and `{n}` where the parameters go. */
+  /** Requests of training tasks, with `{file}` where the name of the task's file goes. */
   phrasings: readonly string[]
   /** Requests of held-out tasks. */
   heldOutPhrasings: readonly string[]

@@ -1,10 +1,7 @@
 import { SkillgateError } from '../../errors.js'
 import type { Skill } from '../../skills/skill.js'
 
-/** What a task puts in the place of the two words FILE and N of a procedure. */
-export type Parameters = { file: string; n: number }
-
-/** A numbered step of a SKILL.md: ``2. Sort: `sheet sort FILE --by N` ``. */
+/** A numbered step of a SKILL.md: ``2. Sort: `sheet sort FILE` ``. */
 const STEP = /^\d+\. [^`\n]*`([^`\n]+)`$/gm
 
 /** The commands of a skill's numbered steps, in order. `ERR_SKILL_LAB` where there is none. */
@@ -17,9 +14,9 @@ export function procedureOf(skill: Skill): string[] {
   return commands
 }
 
-/** A command with the parameters of a task in it. */
-export function fillIn(command: string, { file, n }: Parameters): string {
-  return command.replace(/\b(?:FILE|N)\b/g, (word) => (word === 'FILE' ? file : String(n)))
+/** A command with a task's file in the place of the word FILE. */
+export function fillIn(command: string, file: string): string {
+  return command.replace(/\bFILE\b/g, () => file)
 }
 
 /** What a command is called by: its tool and verb, `sheet sort`. */

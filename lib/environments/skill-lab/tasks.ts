@@ -1,7 +1,6 @@
 import type { Task } from '../../tasks/task.js'
 import { type Domain, type LabSkill, misleadingSkills } from './domain.js'
 import { domains } from './domains/all.js'
-import type { Parameters } from './procedure.js'
 import { SeededRandom } from './seeded-random.js'
 
 /** A task of the environment; `data` holds what its verifier and its teacher know. */
@@ -12,7 +11,7 @@ export interface LabTask extends Task {
 }
 
 /** A type and no interface, so that it is a record as \`Task\` wants it. */
-export type LabTaskData = Parameters & { domain: string; skill: string; decoy: string }
+export type LabTaskData = { domain: string; skill: string; decoy: string; file: string }
 
 /** Stems of file names. No skill's text has these words. */
 const STEMS = [
@@ -59,29 +58,20 @@ function subjectsOf(split: Split): Subject[] {
 }
 
 function makeTask(id: string, split: Split, { domain, skill }: Subject, random: SeededRandom): LabTask {
-  const parameters = makeParameters(domain, split !== 'train', random)
-  const { file, n } = parameters
+  const stems = STEMS.filter((stem) => isHeldOutFile(stem, domain) === (split !== 'train'))
+  const file = `${random.pick(stems)}.${domain.extension}`
   return {
     id,
-    prompt: random.pick(skill.phrasings).replaceAll('{file}', file).replaceAll('{n}', String(n)),
+    prompt: random.pick(skill.phrasings).replaceAll('{file}', file),
     oracle: [skill.name],
     slate: makeSlate(domain, skill.name, random),
-    data: { domain: domain.name, skill: skill.name, decoy: skill.decoy, ...parameters },
+    data: { domain: domain.name, skill: skill.name, decoy: skill.decoy, file },
   }
 }
 
-/** Names of files are training's or held out, never both: one in five is held out. */
-export function isHeldOutFile(stem: string, number: number): boolean {
-  return (STEMS.indexOf(stem) + number) % 5 === 0
-}
-
-function makeParameters(domain: Domain, heldOut: boolean, random: SeededRandom): Parameters {
-  for (;;) {
-    const stem = random.pick(STEMS)
-    const number = 10 + random.below(90)
-    if (isHeldOutFile(stem, number) !== heldOut) continue
-    return { file: `${stem}${number}.${domain.extension}`, n: 10 + random.below(90) }
-  }
+/** One name in five is held out in each domain, another in each, so that training has all stems but not all files. */
+function isHeldOutFile(stem: string, domain: Domain): boolean {
+  return (STEMS.indexOf(stem) + domains.indexOf(domain)) % 5 === 0
 }
 
 /** Skills of training only: no slate shows a held-out skill beside its own tasks. */

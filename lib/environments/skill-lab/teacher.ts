@@ -22,9 +22,9 @@ export interface TeacherHabits {
 
 export const teacherHabits: TeacherHabits = {
   oracle: 0.47,
-  decoy: 0.33,
-  misleading: 0.1,
-  relevant: 0.1,
+  decoy: 0.37,
+  misleading: 0.08,
+  relevant: 0.08,
   secondLook: 0.25,
   slip: 0.1,
 }
@@ -37,7 +37,7 @@ export function planOf(
   random: SeededRandom,
 ): Plan {
   const reads = chooseReads(task, habits, random)
-  const commands = procedures.get(reads.at(-1)!)!.map((command) => fillIn(command, task.data))
+  const commands = procedures.get(reads.at(-1)!)!.map((command) => fillIn(command, task.data.file))
   return { reads, commands: random.uniform() < habits.slip ? slip(commands, random) : commands }
 }
 

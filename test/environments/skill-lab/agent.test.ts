@@ -16,7 +16,9 @@ const library = await loadLabLibrary()
 const task = lab.trainTasks[0]!
 const read = (name: string) => callText('read', { path: `/skills/${name}/SKILL.md` })
 const follow = (name: string) =>
-  library.procedures.get(name)!.map((command) => callText('run', { command: fillIn(command, task.data) }))
+  library.procedures
+    .get(name)!
+    .map((command) => callText('run', { command: fillIn(command, task.data.file) }))
 
 /** Plays given turns; after the last it repeats `Done.`. */
 async function play(turns: readonly string[], cutOff = false) {
@@ -59,8 +61,13 @@ describe('the agent', () => {
   it('succeeds by reading the right skill and running its steps', async () => {
     const { outcome, messages } = await play([read(skill), ...follow(skill)])
     expect(outcome).toMatchObject({ reward: 1, details: { firstError: null } })
-    const plan = { reads: [skill], commands: library.procedures.get(skill)!.map((c) => fillIn(c, task.data)) }
-    expect(messages).toEqual(demonstration(library, task, plan, 0).messages)
+    const plan = {
+      reads: [skill],
+      commands: library.procedures.get(skill)!.map((c) => fillIn(c, task.data.file)),
+    }
+    expect(messages).toEqual(
+      demonstration(library, task, plan, buildSlate(library.skills, task, { seed: 0 })).messages,
+    )
   })
 
   it('fails by the steps of the decoy, with the same answers', async () => {

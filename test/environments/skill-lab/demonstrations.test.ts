@@ -8,6 +8,7 @@ import { planOf, teacherHabits } from '../../../lib/environments/skill-lab/teach
 import { verify } from '../../../lib/environments/skill-lab/verify.js'
 import { parseToolCalls } from '../../../lib/rollout/tool-calls.js'
 import type { Message } from '../../../lib/rollout/trajectory.js'
+import { buildSlate } from '../../../lib/skills/slate.js'
 
 const library = await loadLabLibrary()
 const tasks = makeTasks('train', 500, 0)
@@ -23,7 +24,7 @@ function callsOf(messages: readonly Message[]) {
 
 function rewardOf(task: LabTask, messages: readonly Message[]): number {
   const run = callsOf(messages).filter((call) => call.name === 'run')
-  const expected = library.procedures.get(task.data.skill)!.map((command) => fillIn(command, task.data))
+  const expected = library.procedures.get(task.data.skill)!.map((command) => fillIn(command, task.data.file))
   return (
     verify(
       run.map((call) => String(call.arguments.command)),
@@ -100,10 +101,22 @@ describe('demonstrations', () => {
     expect(right / oracleLast).toBeCloseTo(1 - teacherHabits.slip, 1)
     const random = new SeededRandom(0)
     for (const task of tasks) {
-      const good = demonstration(library, task, planOf(task, library.procedures, perfect, random), 0)
-      const bad = demonstration(library, task, planOf(task, library.procedures, blind, random), 0)
+      const slate = buildSlate(library.skills, task, { seed: 0 })
+      const good = demonstration(library, task, planOf(task, library.procedures, perfect, random), slate)
+      const bad = demonstration(library, task, planOf(task, library.procedures, blind, random), slate)
       expect(rewardOf(task, good.messages)).toBe(1)
       expect(rewardOf(task, bad.messages)).toBe(0)
+    }
+  })
+
+  it('show small slates and whole ones, with all that is read', () => {
+    const shown = demos.map(({ messages }) =>
+      Array.from(messages[0]!.content.matchAll(/<name>(.*)<\/name>/g), (m) => m[1]!),
+    )
+    for (let i = 0; i < demos.length; i += 4) {
+      const read = new Set(demos.slice(i, i + 4).flatMap((demo) => readsOf(demo.messages)))
+      for (const name of read) expect(shown[i]).toContain(name)
+      expect(shown[i]).toHaveLength((i / 4) % 4 === 3 ? 16 : Math.max(4, read.size))
     }
   })
 

@@ -7,7 +7,6 @@ import { verify } from '../../../lib/environments/skill-lab/verify.js'
 
 const { skills, procedures } = await loadLabLibrary()
 const rightSkills = domains.flatMap((domain) => [...domain.skills, domain.heldOutSkill])
-const parameters = { file: 'maple37.csv', n: 52 }
 
 describe('the library', () => {
   it('has in each of 12 domains 4 skills, 1 held out and 5 that mislead', () => {
@@ -34,19 +33,18 @@ describe('the library', () => {
     }
   })
 
-  it('gives every skill a title, a line of context and numbered steps with both parameters', () => {
+  it('gives every skill a title, a line of context and numbered steps that each name the file', () => {
     for (const skill of skills.skills) {
       const body = /^---\n[\s\S]*?\n---\n# \S.*\n\n(\S.*)\n\n((?:\d\. [A-Z][^`\n]*: `[^`\n]+`\n)+)$/.exec(
         skill.content,
       )
       expect(body, skill.location).not.toBeNull()
-      expect(body![1]).toMatch(/\bFILE\b.*\bN\b/)
+      expect(body![1]).toMatch(/^FILE /)
       const numbers = Array.from(body![2]!.matchAll(/^\d/gm), ([digit]) => Number(digit))
       expect(numbers).toEqual(numbers.map((_, i) => i + 1))
       const commands = procedures.get(skill.name)!
       expect(commands).toHaveLength(numbers.length)
-      expect(commands.join(' ')).toMatch(/\bFILE\b/)
-      expect(commands.join(' ')).toMatch(/\bN\b/)
+      for (const command of commands) expect(command).toMatch(/^[a-z]+ [a-z]+ FILE( (--)?[a-z]+)?$/)
     }
   })
 
@@ -62,7 +60,7 @@ describe('the library', () => {
 
   it('fails whoever follows any other skill than the right one', () => {
     const filled = new Map(
-      Array.from(procedures, ([name, commands]) => [name, commands.map((c) => fillIn(c, parameters))]),
+      Array.from(procedures, ([name, commands]) => [name, commands.map((c) => fillIn(c, 'maple.csv'))]),
     )
     for (const { name } of rightSkills) {
       for (const [other, commands] of filled) {
@@ -92,8 +90,8 @@ describe('procedures', () => {
   const skill = { name: 'a-b', description: 'A.', location: '/skills/a-b/SKILL.md' }
 
   it('are the commands of the numbered steps, in order', () => {
-    const content = 'Not `this one`.\n\n1. Open: `sheet open FILE`\n2. Sort: `sheet sort --by N`\n'
-    expect(procedureOf({ ...skill, content })).toEqual(['sheet open FILE', 'sheet sort --by N'])
+    const content = 'Not `this one`.\n\n1. Open: `sheet open FILE`\n2. Sort: `sheet sort FILE --all`\n'
+    expect(procedureOf({ ...skill, content })).toEqual(['sheet open FILE', 'sheet sort FILE --all'])
   })
 
   it('are asked for by name where there are none', () => {
@@ -101,7 +99,7 @@ describe('procedures', () => {
     expect(missing).toThrowError(/\/skills\/a-b\/SKILL\.md: expected numbered steps/)
   })
 
-  it('take FILE and N as whole words only', () => {
-    expect(fillIn('x NAME FILES FILE --N N', { file: '$&', n: 7 })).toBe('x NAME FILES $& --7 7')
+  it('take FILE as a whole word only', () => {
+    expect(fillIn('x PROFILE FILES FILE --all', '$&.csv')).toBe('x PROFILE FILES $&.csv --all')
   })
 })

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { initialWeights } from '../../../lib/environments/skill-lab/initial-weights.js'
 import { createModel } from '../../../lib/environments/skill-lab/model.js'
 import { encodeSafetensors } from '../../../lib/environments/skill-lab/safetensors.js'
 import { SeededRandom } from '../../../lib/environments/skill-lab/seeded-random.js'
@@ -52,11 +53,44 @@ describe('the model', () => {
     expect(data.length / 4).toBeLessThan(3e6)
 
     expect(new Set(read('model.norm.weight'))).toEqual(new Set([1]))
-    const values = read('model.layers.1.mlp.down_proj.weight')
-    const mean = values.reduce((sum, value) => sum + value, 0) / values.length
-    const deviation = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length)
-    expect(Math.abs(mean)).toBeLessThan(0.02 * config.initializer_range)
-    expect(deviation / config.initializer_range).toBeCloseTo(1, 1)
+    const deviations = {
+      embed_tokens: 0.1,
+      'layers.1.self_attn.q_proj': config.hidden_size ** -0.5,
+      'layers.1.mlp.gate_proj': config.hidden_size ** -0.5,
+      'layers.1.mlp.down_proj': (2 * config.num_hidden_layers * config.intermediate_size) ** -0.5,
+    }
+    for (const [name, expected] of Object.entries(deviations)) {
+      const values = read(`model.${name}.weight`)
+      const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+      const deviation = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length)
+      expect(Math.abs(mean) / expected, name).toBeLessThan(0.03)
+      expect(deviation / expected, name).toBeCloseTo(1, 1)
+    }
+  })
+
+  it('begins with an attention that copies: keys as queries, outputs with values transposed', () => {
+    const config = { vocab_size: 5, hidden_size: 64, intermediate_size: 8, num_hidden_layers: 1 }
+    const heads = { num_attention_heads: 4, num_key_value_heads: 2, head_dim: 16 }
+    const tensors = initialWeights({ ...config, ...heads }, 3)
+    const read = (name: string) => tensors.find((tensor) => tensor.name.endsWith(`${name}.weight`))!.values
+    const [q, k, v, o] = ['q_proj', 'k_proj', 'v_proj', 'o_proj'].map(read) as [
+      Float32Array,
+      ...Float32Array[],
+    ]
+    const head = 16 * 64
+    expect([...k!]).toEqual([...q.subarray(0, head), ...q.subarray(2 * head, 3 * head)])
+    for (let h = 0; h < 4; h++) {
+      let inner = 0
+      let size = 0
+      for (let d = 0; d < 64; d++) {
+        for (let e = 0; e < 16; e++) {
+          const value = v![(Math.floor(h / 2) * 16 + e) * 64 + d]!
+          inner += o![d * 64 + h * 16 + e]! * value
+          size += value * value
+        }
+      }
+      expect(inner / size, `head ${h}`).toBeCloseTo(0.5, 1)
+    }
   })
 
   it('follows from its seed, byte for byte', async () => {

@@ -19,12 +19,11 @@ const shown = (task: LabTask) => [
 ]
 
 describe('tasks', () => {
-  it('name both parameters in a request of one or two sentences', () => {
+  it('name their file in a request of one or two sentences', () => {
     for (const { prompt, data } of all) {
       expect(prompt).toContain(` ${data.file}`)
-      expect(prompt).toMatch(new RegExp(`\\b${data.n}\\b`))
       expect(prompt).not.toMatch(/[{}]/)
-      expect(data.file).toMatch(/^[a-z]+\d\d\.[a-z]+$/)
+      expect(data.file).toMatch(/^[a-z]+\.[a-z]+$/)
     }
   })
 
@@ -64,14 +63,9 @@ describe('tasks', () => {
   })
 
   it('of training share no phrasing, file or id with those held out', () => {
-    const phrasing = ({ prompt, data }: LabTask) =>
-      prompt.replace(data.file, 'FILE').replace(String(data.n), 'N')
+    const phrasing = ({ prompt, data }: LabTask) => prompt.replace(data.file, 'FILE')
     for (const held of [sets.heldOut, sets.heldOutSkill]) {
-      for (const trait of [
-        phrasing,
-        (task: LabTask) => task.data.file.split('.')[0],
-        (task: LabTask) => task.id,
-      ]) {
+      for (const trait of [phrasing, (task: LabTask) => task.data.file, (task: LabTask) => task.id]) {
         const trained = new Set(sets.train.map(trait))
         expect(held.filter((task) => trained.has(trait(task)))).toEqual([])
       }

@@ -62,7 +62,7 @@ describe('the tokenizer', () => {
 
   it('takes digits one by one and keeps the frame of a call short', () => {
     const pieces = (text: string) => Array.from(tokenizer.encode(text), (id) => tokenizer.textOf([id]))
-    expect(pieces(' 4183')).toEqual([' 4', '1', '8', '3'])
+    expect(pieces('4183')).toEqual(['4', '1', '8', '3'])
     expect(
       count('<tool_call>\n{"name": "run", "arguments": {"command": ""}}\n</tool_call>'),
     ).toBeLessThanOrEqual(10)
