@@ -42,7 +42,7 @@ export class Progress {
     }
     if (this.#live !== '' && since < fastest) return
     this.#clear()
-    this.#live = cut(text, (this.#stream.columns ?? 80) - 1)
+    this.#live = cut(text, (this.#stream.columns || 80) - 1)
     this.#stream.write(this.#live)
     this.#shownAt = this.#now()
   }
@@ -61,6 +61,6 @@ export class Progress {
 
 function cut(text: string, columns: number): string {
   let kept = text.replace(/\s+/g, ' ')
-  while (displayWidth(kept) > columns) kept = kept.slice(0, -1)
+  while (kept !== '' && displayWidth(kept) > columns) kept = kept.slice(0, -1)
   return kept
 }

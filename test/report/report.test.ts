@@ -92,6 +92,12 @@ describe('Progress', () => {
     progress.end()
     expect(state.text).toBe('rollouts 1/128 and \r\x1b[2Krollouts 2/128\r\x1b[2Kstep 1\n')
   })
+  it.each([0, 1, 2])('survives a terminal that says it is %i columns wide', (columns) => {
+    let written = ''
+    const progress = new Progress({ isTTY: true, columns, write: (text: string) => (written += text) })
+    progress.live('rollouts 1/2')
+    expect(written).toBe(columns === 0 ? 'rollouts 1/2' : 'r'.slice(0, columns - 1))
+  })
   it('prints plain lines elsewhere, the live one every 20 seconds', () => {
     const { state, progress } = recorder(false)
     progress.live('a')
