@@ -15,20 +15,24 @@ struct Partners {
   int64_t row[kWarp];
 };
 
-__device__ __forceinline__ float dot(const float* a, const float* b, int64_t E) {
-  float sum = 0.f;
-  for (int64_t e = 0; e < E; e++) sum = fmaf(a[e], b[e], sum);
+__device__ __forceinline__ double dot(const float* a, const float* b, int64_t E) {
+  double sum = 0;
+  for (int64_t e = 0; e < E; e++) sum += static_cast<double>(a[e]) * b[e];
   return sum;
 }
 
 // sum[i] += weight of partner j * element lane + 32 i of its row of x, over n partners
-__device__ __forceinline__ void add_partners(float (&sum)[kEach], const float* weights, const int64_t* rows,
+__device__ __forceinline__ void add_partners(double (&sum)[kEach], const float* weights, const int64_t* rows,
                                              int n, const float* x, int64_t E) {
   for (int j = 0; j < n; j++)
 #pragma unroll
     for (int i = 0; i < kEach; i++)
       if (lane_id() + i * kWarp < E)
-        sum[i] = fmaf(weights[j], x[rows[j] * E + lane_id() + i * kWarp], sum[i]);
+        sum[i] += static_cast<double>(weights[j]) * x[rows[j] * E + lane_id() + i * kWarp];
+}
+
+__device__ __forceinline__ void add_to(float& x, double more) {
+  x = static_cast<float>(x + more);
 }
 
 // One packed row of a tile.
@@ -50,19 +54,20 @@ __global__ void __launch_bounds__(kThreads) attention_forward_fp32_kernel(Attent
   for (int64_t m = tile.m0 + warp_id(); m < m_end; m += kWarps) {
     const QueryRow row(a, tile, g, m);
     const float* q = a.q + row.head * a.E;
-    float maximum = -INFINITY, total = 0.f, sum[kEach] = {};
+    float maximum = -INFINITY;
+    double total = 0, sum[kEach] = {};
     for (int64_t j0 = 0; j0 < row.visible; j0 += kWarp) {
       const int n = static_cast<int>(min(row.visible - j0, int64_t{kWarp}));
       float score = -INFINITY;
       if (lane_id() < n) {
         const int64_t key = static_cast<int64_t>(a.key_rows[tile.key_begin + j0 + lane_id()]) * a.G + g;
-        score = dot(q, a.k + key * a.E, a.E) * a.scale;
+        score = static_cast<float>(dot(q, a.k + key * a.E, a.E) * a.scale);
         mine.row[lane_id()] = key;
       }
       const float larger = fmaxf(maximum, warp_max(score)), shrink = expf(maximum - larger);
       const float p = expf(score - larger);
       maximum = larger;
-      total = total * shrink + warp_sum(p);
+      total = total * shrink + warp_sum(static_cast<double>(p));
       mine.first[lane_id()] = p;
 #pragma unroll
       for (int i = 0; i < kEach; i++) sum[i] *= shrink;
@@ -72,8 +77,9 @@ __global__ void __launch_bounds__(kThreads) attention_forward_fp32_kernel(Attent
     }
 #pragma unroll
     for (int i = 0; i < kEach; i++)
-      if (lane_id() + i * kWarp < a.E) a.o[row.head * a.E + lane_id() + i * kWarp] = sum[i] / total;
-    if (lane_id() == 0) a.lse[row.head] = maximum + logf(total);
+      if (lane_id() + i * kWarp < a.E)
+        a.o[row.head * a.E + lane_id() + i * kWarp] = static_cast<float>(sum[i] / total);
+    if (lane_id() == 0) a.lse[row.head] = static_cast<float>(maximum + log(total));
   }
 }
 
@@ -86,13 +92,13 @@ __global__ void __launch_bounds__(kThreads) attention_dq_fp32_kernel(AttentionAr
     const QueryRow row(a, tile, g, m);
     const float *q = a.q + row.head * a.E, *d_o = a.d_o + row.head * a.E;
     const float lse = a.lse[row.head], delta = a.delta[row.head];
-    float sum[kEach] = {};
+    double sum[kEach] = {};
     for (int64_t j0 = 0; j0 < row.visible; j0 += kWarp) {
       const int n = static_cast<int>(min(row.visible - j0, int64_t{kWarp}));
       if (lane_id() < n) {
         const int64_t key = static_cast<int64_t>(a.key_rows[tile.key_begin + j0 + lane_id()]) * a.G + g;
-        const float p = expf(dot(q, a.k + key * a.E, a.E) * a.scale - lse);
-        mine.first[lane_id()] = p * (dot(d_o, a.v + key * a.E, a.E) - delta) * a.scale;
+        const float p = expf(static_cast<float>(dot(q, a.k + key * a.E, a.E) * a.scale - lse));
+        mine.first[lane_id()] = static_cast<float>(p * (dot(d_o, a.v + key * a.E, a.E) - delta) * a.scale);
         mine.row[lane_id()] = key;
       }
       __syncwarp();  // all partners are there
@@ -101,7 +107,8 @@ __global__ void __launch_bounds__(kThreads) attention_dq_fp32_kernel(AttentionAr
     }
 #pragma unroll
     for (int i = 0; i < kEach; i++)
-      if (lane_id() + i * kWarp < a.E) a.dq[row.head * a.E + lane_id() + i * kWarp] = sum[i];
+      if (lane_id() + i * kWarp < a.E)
+        a.dq[row.head * a.E + lane_id() + i * kWarp] = static_cast<float>(sum[i]);
   }
 }
 
@@ -114,7 +121,7 @@ __global__ void __launch_bounds__(kThreads) attention_dkv_fp32_kernel(AttentionA
   for (int64_t r = tile.first_row + warp_id(); r < min(tile.first_row + kTileRows, a.rows); r += kWarps) {
     const int64_t key = r * a.G + g;
     const float *k = a.k + key * a.E, *v = a.v + key * a.E;
-    float dk[kEach] = {}, dv[kEach] = {};
+    double dk[kEach] = {}, dv[kEach] = {};
     for (int64_t at = tile.item_begin; at < tile.item_end; at++) {
       const KeyItem item = a.key_items[at];
       if (r < item.row_begin || r >= item.row_end) continue;
@@ -124,9 +131,10 @@ __global__ void __launch_bounds__(kThreads) attention_dkv_fp32_kernel(AttentionA
         const int n = static_cast<int>(min(item.queries * group - m0, int64_t{kWarp}));
         if (lane_id() < n) {
           const int64_t m = m0 + lane_id(), head = (item.query_row + m / group) * a.H + g * group + m % group;
-          const float p = expf(dot(a.q + head * a.E, k, a.E) * a.scale - a.lse[head]);
+          const float p = expf(static_cast<float>(dot(a.q + head * a.E, k, a.E) * a.scale - a.lse[head]));
           mine.first[lane_id()] = p;
-          mine.second[lane_id()] = p * (dot(a.d_o + head * a.E, v, a.E) - a.delta[head]) * a.scale;
+          mine.second[lane_id()] =
+              static_cast<float>(p * (dot(a.d_o + head * a.E, v, a.E) - a.delta[head]) * a.scale);
           mine.row[lane_id()] = head;
         }
         __syncwarp();  // all partners are there
@@ -138,8 +146,8 @@ __global__ void __launch_bounds__(kThreads) attention_dkv_fp32_kernel(AttentionA
 #pragma unroll
     for (int i = 0; i < kEach; i++)
       if (lane_id() + i * kWarp < a.E) {
-        a.dk[key * a.E + lane_id() + i * kWarp] += dk[i];
-        a.dv[key * a.E + lane_id() + i * kWarp] += dv[i];
+        add_to(a.dk[key * a.E + lane_id() + i * kWarp], dk[i]);
+        add_to(a.dv[key * a.E + lane_id() + i * kWarp], dv[i]);
       }
   }
 }

@@ -42,7 +42,7 @@ void multiply(Context& context, const Product<float>& p);  // matmul_fp32.cu
 
 // How products are computed.
 struct ProductEngine {
-  bool bf16 = true;                    // operands; false: fp32, for checking
+  bool bf16 = true;                    // operands, sums in fp32; false: fp32, sums in float64, for checking
   const CublasLt* cublaslt = nullptr;  // null: the built-in products only
 };
 

@@ -1,4 +1,4 @@
-// Products of fp32 operands, for checking: one chain of fused multiply-adds an element.
+// Products of fp32 operands, for checking: each element is one chain of sums in float64.
 #include "cuda/matmul.h"
 
 namespace skillgate::cuda {
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kThreads) matmul_fp32_kernel(Product<float> p)
   if (m0 >= M) return;
   const int ti = static_cast<int>(threadIdx.x) / (kTile / kEach) * kEach;
   const int tj = static_cast<int>(threadIdx.x) % (kTile / kEach) * kEach;
-  float sums[kEach][kEach] = {};
+  double sums[kEach][kEach] = {};
   for (int64_t k0 = 0; k0 < K; k0 += kStep) {
     load_tile(left, p.left, m0, M, k0, K);
     load_tile(right, p.right, n0, p.N, k0, K);
@@ -43,7 +43,9 @@ __global__ void __launch_bounds__(kThreads) matmul_fp32_kernel(Product<float> p)
 #pragma unroll
       for (int i = 0; i < kEach; i++)
 #pragma unroll
-        for (int j = 0; j < kEach; j++) sums[i][j] = fmaf(left[k][ti + i], right[k][tj + j], sums[i][j]);
+        for (int j = 0; j < kEach; j++)
+          sums[i][j] =
+              fma(static_cast<double>(left[k][ti + i]), static_cast<double>(right[k][tj + j]), sums[i][j]);
     __syncthreads();  // nobody reads them any more
   }
 #pragma unroll
@@ -55,9 +57,9 @@ __global__ void __launch_bounds__(kThreads) matmul_fp32_kernel(Product<float> p)
     for (int j = 0; j < kEach; j++) {
       const int64_t n = n0 + tj + j;
       if (n >= p.N) continue;
-      float value = sums[i][j];
+      double value = sums[i][j];
       if (p.bias) value += p.bias[n];
-      row[n] = p.accumulate ? row[n] + value : value;
+      row[n] = static_cast<float>(p.accumulate ? row[n] + value : value);
     }
   }
 }

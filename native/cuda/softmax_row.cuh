@@ -52,7 +52,7 @@ __device__ __forceinline__ float minus_infinity() {
 
 // exp(d / temperature) for d = x - maximum.
 __device__ __forceinline__ float weight_of(float d, float inverse_temperature) {
-  return exp2f(d * inverse_temperature * kLog2E);
+  return expf(d * inverse_temperature);
 }
 
 __device__ __forceinline__ RowSoftmax from_lane_xor(RowSoftmax x, int distance) {

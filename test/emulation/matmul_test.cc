@@ -61,7 +61,7 @@ TEST(linear_forward_matches_float64) {
                              db.tensor({s.N}));
       Doubles want = product_reference({x, s.K, 1}, {w, s.K, 1}, s.T, s.N, s.K);
       for (size_t i = 0; i < want.size(); i++) want[i] += b[i % static_cast<size_t>(s.N)];
-      EXPECT_NEAR(relative_distance(y.floats(), want), 0, tolerance(precision));
+      EXPECT_NEAR(distance(y.floats(), want), 0, tolerance(precision));
       // Without the packed form the device makes one of its own.
       backend.linear_forward(again.tensor({s.T, s.N}), dx.tensor({s.T, s.K}), weight, nullptr,
                              db.tensor({s.N}));
@@ -114,10 +114,10 @@ TEST(linear_backward_matches_float64) {
       const Doubles want_x = product_reference({dy, s.N, 1}, {w, 1, s.K}, s.T, s.K, s.N);
       const Floats ones(static_cast<size_t>(s.T), 1.f);
       const Doubles want_b = product_reference({ones, s.T, 1}, {dy, 1, s.N}, 1, s.N, s.T);
-      EXPECT_NEAR(relative_distance(dw.floats(), plus(before_w, want_w)), 0, tolerance(precision));
-      EXPECT_NEAR(relative_distance(dx.floats(), want_x), 0, tolerance(precision));
-      EXPECT_NEAR(relative_distance(sum.floats(), plus(before_x, want_x)), 0, tolerance(precision));
-      EXPECT_NEAR(relative_distance(db.floats(), plus(before_b, want_b)), 0, 1e-6);
+      EXPECT_NEAR(distance(dw.floats(), plus(before_w, want_w)), 0, tolerance(precision));
+      EXPECT_NEAR(distance(dx.floats(), want_x), 0, tolerance(precision));
+      EXPECT_NEAR(distance(sum.floats(), plus(before_x, want_x)), 0, tolerance(precision));
+      EXPECT_NEAR(distance(db.floats(), plus(before_b, want_b)), 0, 1e-6);
     }
   });
 }

@@ -7,36 +7,9 @@
 
 namespace skillgate::test {
 
-uint64_t Random::bits() {
-  uint64_t z = state_ += 0x9E3779B97F4A7C15u;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-  return z ^ z >> 31;
-}
-
-Floats Random::normals(int64_t n, float scale) {
-  Floats x(static_cast<size_t>(n));
-  for (float& v : x) {
-    const double r = std::sqrt(-2 * std::log(1 - uniform()));
-    v = scale * static_cast<float>(r * std::cos(6.283185307179586 * uniform()));
-  }
-  return x;
-}
-
-std::vector<int32_t> Random::ids(int64_t n, int64_t limit) {
-  std::vector<int32_t> x(static_cast<size_t>(n));
-  for (int32_t& v : x) v = static_cast<int32_t>(below(limit));
-  return x;
-}
-
-double relative_distance(const Floats& got, const Doubles& want) {
-  if (got.size() != want.size()) return std::numeric_limits<double>::infinity();
-  double difference = 0, size = 0;
-  for (size_t i = 0; i < want.size(); i++) {
-    difference += (got[i] - want[i]) * (got[i] - want[i]);
-    size += want[i] * want[i];
-  }
-  return difference == 0 ? 0 : std::sqrt(difference / size);
+double distance(const Floats& got, const Doubles& want) {
+  return got.size() == want.size() ? relative_distance(got.data(), want)
+                                   : std::numeric_limits<double>::infinity();
 }
 
 double largest_difference(const Floats& got, const Doubles& want) {

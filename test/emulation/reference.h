@@ -4,29 +4,15 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "model/token_rows.h"
+#include "op_cases.h"
 
 namespace skillgate::test {
 
 using Floats = std::vector<float>;
-using Doubles = std::vector<double>;
 
-// Numbers that depend on the seed alone.
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15u + 1) {}
-  uint64_t bits();
-  double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
-  int64_t below(int64_t n) { return static_cast<int64_t>(bits() % static_cast<uint64_t>(n)); }
-  Floats normals(int64_t n, float scale = 1.f);
-  std::vector<int32_t> ids(int64_t n, int64_t below);
-
- private:
-  uint64_t state_;
-};
-
-// || got - want || / || want ||; NaN where got has one.
-double relative_distance(const Floats& got, const Doubles& want);
+// || got - want || / || want ||, and the largest | got - want |; NaN where got has one, infinite where
+// lengths differ.
+double distance(const Floats& got, const Doubles& want);
 double largest_difference(const Floats& got, const Doubles& want);
 bool same_bits(const Floats& a, const Floats& b);
 Doubles plus(const Floats& a, const Doubles& b);

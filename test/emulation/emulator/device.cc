@@ -98,6 +98,14 @@ std::vector<std::string> take_faults() {
   return std::exchange(device().faults, {});
 }
 
+bool is_device_memory(const void* p) {
+  const std::lock_guard lock(device().mutex);
+  auto it = device().memory.upper_bound(const_cast<void*>(p));
+  if (it == device().memory.begin()) return false;
+  --it;
+  return static_cast<const char*>(p) < static_cast<char*>(it->first) + it->second.bytes();
+}
+
 void enqueue(Stream* stream, std::function<void()> run) {
   const std::lock_guard lock(device().mutex);
   stream->work.push_back({std::move(run), nullptr});
@@ -187,7 +195,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
       *value = settings().compute_minor;
       break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      *value = static_cast<int>(settings().shared_limit);
+      *value = static_cast<int>(settings().reported_shared);
       break;
   }
   return cudaSuccess;

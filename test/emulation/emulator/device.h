@@ -35,9 +35,10 @@ struct Settings {
   int compute_major = 9, compute_minor = 0;
   bool has_kernel_image = true;  // false: the build has no code for this device
   size_t memory_bytes = size_t{4} << 30;
-  size_t shared_limit = 227 << 10;  // bytes a block may ask for
-  std::string launch_to_fail;       // kernel whose launch is refused; "" none
-  std::string kernel_to_fail;       // kernel that breaks while it runs
+  size_t shared_limit = 227 << 10;     // bytes a block may ask for
+  size_t reported_shared = 227 << 10;  // what the device says of it; tests of small rows let it say less
+  std::string launch_to_fail;          // kernel whose launch is refused; "" none
+  std::string kernel_to_fail;          // kernel that breaks while it runs
 };
 Settings& settings();
 
@@ -50,6 +51,8 @@ Counters& counters();
 // What the emulator found wrong in kernels since the last call: missing threads at a barrier, writes out of
 // bounds.
 std::vector<std::string> take_faults();
+
+bool is_device_memory(const void* p);
 
 // For libraries that put work of their own on a stream.
 void enqueue(Stream* stream, std::function<void()> run);
