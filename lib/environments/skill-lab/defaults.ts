@@ -13,11 +13,11 @@ const episode = {
 /** Options that go with the environment and its model, for the recipes and the evaluation. */
 export const defaults = {
   sft: {
-    demonstrations: 4096,
-    demonstrationsPerTask: 4,
-    batchSize: 4,
+    demonstrations: 6400,
+    demonstrationsPerTask: 2,
+    batchSize: 8,
     epochs: 1,
-    learningRate: 2e-3,
+    learningRate: 3e-3,
     schedule: 'cosine',
     warmupSteps: 50,
     weightDecay: 0.01,

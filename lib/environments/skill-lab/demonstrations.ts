@@ -20,7 +20,7 @@ export interface DemonstrationOptions {
   /** Demonstrations of one task, one after the other: they share its prompt. Default 4. */
   perTask?: number
   /**
-   * Candidates shown, task after task in turn; never fewer than the demonstrations of the task read. Default 4, 4, 4, 16: a small model
+   * Candidates shown, task after task in turn; the oracle, its decoy and what is read are never left out. Default 4, 16: a small model
    * learns to copy sooner from short prompts.
    */
   slateSizes?: readonly number[]
@@ -35,7 +35,7 @@ export function demonstrate(
   tasks: readonly LabTask[],
   options: DemonstrationOptions,
 ): LabDemonstration[] {
-  const { count, seed, perTask = 4, slateSizes = [4, 4, 4, 16], habits = teacherHabits } = options
+  const { count, seed, perTask = 4, slateSizes = [4, 16], habits = teacherHabits } = options
   const random = new SeededRandom(seed, STREAM)
   const demonstrations: LabDemonstration[] = []
   for (let i = 0; demonstrations.length < count; i++) {
@@ -49,7 +49,7 @@ export function demonstrate(
   return demonstrations
 }
 
-/** The task's slate cut to `size` candidates: those that the plans read, and the first of the others. */
+/** The task's slate cut to `size` candidates: the oracle, its decoy, those that the plans read, and the first of the others. */
 function shownIn(
   library: LabLibrary,
   task: LabTask,
@@ -58,9 +58,9 @@ function shownIn(
   seed: number,
 ): Slate {
   const { candidates, labelled } = buildSlate(library.skills, task, { seed })
-  const read = new Set(plans.flatMap((plan) => plan.reads))
-  let free = size - read.size
-  return { candidates: candidates.filter(({ skill }) => read.has(skill.name) || free-- > 0), labelled }
+  const kept = new Set([task.data.skill, task.data.decoy, ...plans.flatMap((plan) => plan.reads)])
+  let free = size - kept.size
+  return { candidates: candidates.filter(({ skill }) => kept.has(skill.name) || free-- > 0), labelled }
 }
 
 /** The demonstration of one plan: one call a turn, the workbench's answers, a last word. */
