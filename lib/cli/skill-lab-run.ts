@@ -71,7 +71,12 @@ async function playPhases(
   phase(1, 'Make a model', 'A Qwen3-type model with random weights: it knows nothing yet.')
   if (!existsSync(join(folders.model, 'model.safetensors'))) await lab.createModel(folders.model, seed)
 
-  const { demonstrations: count, demonstrationsPerTask: _, ...sftDefaults } = lab.defaults.sft
+  const {
+    demonstrations: count,
+    demonstrationsPerTask: _,
+    choicesOfSeven: __,
+    ...sftDefaults
+  } = lab.defaults.sft
   phase(
     2,
     'Learn from demonstrations (supervised)',

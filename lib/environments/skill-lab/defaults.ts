@@ -13,9 +13,10 @@ const episode = {
 /** Options that go with the environment and its model, for the recipes and the evaluation. */
 export const defaults = {
   sft: {
-    demonstrations: 6400,
+    demonstrations: 8400,
     demonstrationsPerTask: 2,
-    batchSize: 8,
+    choicesOfSeven: 4,
+    batchSize: 14,
     epochs: 1,
     learningRate: 3e-3,
     schedule: 'cosine',

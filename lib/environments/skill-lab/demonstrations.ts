@@ -24,6 +24,11 @@ export interface DemonstrationOptions {
    * learns to copy sooner from short prompts.
    */
   slateSizes?: readonly number[]
+  /**
+   * Of seven tasks in a row, how many are shown up to the first read only. A whole episode has a hundred tokens and three of them name
+   * a skill; these show the choice at a fifth of the cost. Default 0.
+   */
+  choicesOfSeven?: number
   habits?: TeacherHabits
 }
 
@@ -35,7 +40,14 @@ export function demonstrate(
   tasks: readonly LabTask[],
   options: DemonstrationOptions,
 ): LabDemonstration[] {
-  const { count, seed, perTask = 4, slateSizes = [4, 16], habits = teacherHabits } = options
+  const {
+    count,
+    seed,
+    perTask = 4,
+    slateSizes = [4, 16],
+    choicesOfSeven = 0,
+    habits = teacherHabits,
+  } = options
   const random = new SeededRandom(seed, STREAM)
   const demonstrations: LabDemonstration[] = []
   for (let i = 0; demonstrations.length < count; i++) {
@@ -44,9 +56,15 @@ export function demonstrate(
       planOf(task, library.procedures, habits, random),
     )
     const slate = shownIn(library, task, plans, slateSizes[i % slateSizes.length]!, seed)
-    demonstrations.push(...plans.map((plan) => demonstration(library, task, plan, slate)))
+    const choiceOnly = (i * choicesOfSeven) % 7 >= 7 - choicesOfSeven
+    const shown = plans.map((plan) => demonstration(library, task, plan, slate))
+    demonstrations.push(...(choiceOnly ? shown.map(upToFirstRead) : shown))
   }
   return demonstrations
+}
+
+function upToFirstRead(demonstration: LabDemonstration): LabDemonstration {
+  return { ...demonstration, messages: demonstration.messages.slice(0, 3) }
 }
 
 /** The task's slate cut to `size` candidates: the oracle, its decoy, those that the plans read, and the first of the others. */

@@ -17,7 +17,7 @@ export interface SkillLabOptions {
 
 /** The built-in environment: everything a run needs, and small enough to watch a model learn in minutes. */
 export interface SkillLab {
-  /** 120 skills of 12 domains: 48 that training tasks need, 12 held out, 60 that mislead. */
+  /** 120 skills of 12 domains: 24 that training tasks need, 24 beside them, 12 held out, 60 that mislead. */
   skills: readonly Skill[]
   trainTasks: readonly LabTask[]
   /** Other phrasings and files; the same skills. */
@@ -52,6 +52,7 @@ export async function skillLab({ seed = 0 }: SkillLabOptions = {}): Promise<Skil
         count,
         seed: demonstrationSeed,
         perTask: defaults.sft.demonstrationsPerTask,
+        choicesOfSeven: defaults.sft.choicesOfSeven,
       }),
     createModel,
     defaults,

@@ -19,6 +19,8 @@ const STEMS = [
   'nectar orchid otter pebble quartz river saffron summit tundra walnut willow zephyr',
 ].flatMap((line) => line.split(' '))
 
+/** Skills of a domain that tasks are about; the others stand beside them in slates. */
+const SUBJECTS_OF_DOMAIN = 2
 const RELEVANT_OF_DOMAIN = 3
 const RELEVANT_OF_NEIGHBOURS = 2
 const IRRELEVANT = 5
@@ -50,7 +52,7 @@ export function makeTasks(split: Split, count: number, seed: number): LabTask[] 
 function subjectsOf(split: Split): Subject[] {
   if (split === 'held-out-skill') return domains.map((domain) => ({ domain, skill: domain.heldOutSkill }))
   return domains.flatMap((domain) =>
-    domain.skills.map((skill) => ({
+    domain.skills.slice(0, SUBJECTS_OF_DOMAIN).map((skill) => ({
       domain,
       skill: { ...skill, phrasings: split === 'train' ? skill.phrasings : skill.heldOutPhrasings },
     })),

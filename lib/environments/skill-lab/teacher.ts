@@ -21,12 +21,12 @@ export interface TeacherHabits {
 }
 
 export const teacherHabits: TeacherHabits = {
-  oracle: 0.47,
-  decoy: 0.37,
-  misleading: 0.08,
-  relevant: 0.08,
-  secondLook: 0.25,
-  slip: 0.1,
+  oracle: 0.5,
+  decoy: 0.38,
+  misleading: 0.06,
+  relevant: 0.06,
+  secondLook: 0.2,
+  slip: 0.05,
 }
 
 /** What the teacher does for a task. It follows the skill it read last, right or wrong. */

@@ -122,6 +122,20 @@ describe('demonstrations', () => {
     }
   })
 
+  it('stop after the first read for the share of tasks that is asked for', () => {
+    const some = demonstrate(library, tasks, { count: 700, seed: 1, perTask: 1, choicesOfSeven: 4 })
+    const short = some.filter(({ messages }) => messages.at(-1)!.content !== 'Done.')
+    expect(short).toHaveLength(400)
+    for (const { messages } of short) {
+      expect(messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant'])
+      expect(readsOf(messages)).toHaveLength(1)
+    }
+    const whole = demonstrate(library, tasks, { count: 700, seed: 1, perTask: 1 })
+    some.forEach((demo, i) => {
+      expect(whole[i]!.messages.slice(0, demo.messages.length)).toEqual(demo.messages)
+    })
+  })
+
   it('follow from the seed', () => {
     expect(demonstrate(library, tasks, { count: 20, seed: 1 })).toEqual(demos.slice(0, 20))
     expect(demonstrate(library, tasks, { count: 20, seed: 2 })).not.toEqual(demos.slice(0, 20))

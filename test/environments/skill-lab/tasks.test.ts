@@ -51,8 +51,8 @@ describe('tasks', () => {
 
   it('are of every skill equally often', () => {
     for (const [name, perSkill] of [
-      ['train', 48],
-      ['heldOut', 48],
+      ['train', 24],
+      ['heldOut', 24],
       ['heldOutSkill', 12],
     ] as const) {
       const counts = new Map<string, number>()

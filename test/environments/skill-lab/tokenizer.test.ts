@@ -87,7 +87,9 @@ describe('a context', () => {
 
   it('needs 40 or more generated tokens for every right procedure, and no turn too long', () => {
     for (const { turns } of sizes) expect(Math.max(...turns)).toBeLessThanOrEqual(MAX_TURN_TOKENS)
-    const generated = sizes.map(({ turns }) => turns.reduce((sum, tokens) => sum + tokens, 0))
+    const whole = sizes.filter(({ turns }) => turns.length > 1) // the others end with the choice
+    expect(whole.length).toBeGreaterThan(0)
+    const generated = whole.map(({ turns }) => turns.reduce((sum, tokens) => sum + tokens, 0))
     expect(Math.min(...generated)).toBeGreaterThanOrEqual(40)
   })
 })
