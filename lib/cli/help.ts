@@ -14,7 +14,7 @@ function wrap(text: string, indent: number): string[] {
   return lines.map((line) => `${' '.repeat(indent)}${line}`)
 }
 
-function placeholder(option: OptionDescription): string {
+function valueName(option: OptionDescription): string {
   if (option.type === 'boolean') return ''
   if (option.type === 'list') return ' <a,b>'
   return option.path ? ' <path>' : option.type === 'text' ? ' <word>' : ' <number>'
@@ -28,7 +28,7 @@ function defaultText(option: OptionDescription): string {
 
 function optionLines(option: OptionDescription): string[] {
   const unit = option.unit ? ` (${option.unit})` : ''
-  const head = `  ${option.flag}${placeholder(option)}${unit}  [${defaultText(option)}]`
+  const head = `  ${option.flag}${valueName(option)}${unit}  [${defaultText(option)}]`
   const range = option.type === 'boolean' || option.path ? '' : `: ${option.expected}`
   return [head, ...wrap(`${option.about}${range}`, 6)]
 }
