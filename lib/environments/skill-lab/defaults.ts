@@ -13,7 +13,7 @@ const episode = {
 /** Options that go with the environment and its model, for the recipes and the evaluation. */
 export const defaults = {
   sft: {
-    demonstrations: 8400,
+    demonstrations: 9800,
     demonstrationsPerTask: 2,
     choicesOfSeven: 4,
     batchSize: 14,
