@@ -15,7 +15,7 @@ export interface Diagnosis {
   /** What the CPU backend runs on by default, or why it does not open. Absent without addon. */
   cpuBackend?: DeviceDiagnosis
   /** Each instruction set, and whether this processor has it. Empty without addon. */
-  instructionSets: readonly { name: string; available: boolean }[]
+  instructionSets: readonly { name: 'avx512' | 'avx2' | 'portable'; available: boolean }[]
   /** Absent without addon. */
   cudaBackend?: DeviceDiagnosis
   /** First line of the NVIDIA driver's own version file; absent where no driver is loaded. */

@@ -10,6 +10,9 @@ namespace {
 struct Gradients {
   float *dq, *dk, *dv;
   const float *d_o, *lse, *delta, *q, *k, *v;
+  // [T, H]: what rounding leaves of the sum of a query's ds, which is 0 (softmax does not change by a shift).
+  // The query's own key, the last it sees, takes it back; the gradient of a bias of k is all cancellation.
+  float* rest;
 };
 
 // What one task does: some query blocks of some segments against some key blocks, for one key/value head.
@@ -33,9 +36,12 @@ struct Workspace {
         key_panels(c.take<float>(kBlockKeys * padded)),
         p(c.take<float>(rows * kBlockKeys)),
         ds(c.take<float>(rows * kBlockKeys)),
+        sums(c.take<double>(rows)),
         block(c.take<float>(kMaxTileRows * padded)) {}
   float *queries, *douts, *query_panels, *dout_panels, *dq, *key_columns, *value_columns, *key_panels, *p,
-      *ds, *block;
+      *ds;
+  double* sums;  // of ds, a query
+  float* block;
 };
 
 class BackwardBlock {
@@ -65,6 +71,7 @@ class BackwardBlock {
       k_.scale(w_.query_panels, w_.query_panels, shape_.scale, int64_t{block_.rows} * panels_.padded);
       pack_row_panels(w_.dout_panels, x_.d_o);
     }
+    if (part_.want_dq) std::fill_n(w_.sums, block_.rows, 0.0);
     KeyCursor cursor(spans_, segment_);
     cursor.skip(part_.k_begin);
     for (int64_t k0 = part_.k_begin; k0 < end; k0 += kBlockKeys) {
@@ -126,8 +133,13 @@ class BackwardBlock {
     tile_scores(k_, ds, w_.douts + start * shape_.E, n, w_.value_columns, seen, shape_.E);
     for (int i = 0; i < n; ++i) {
       const int64_t row = block_.at(start + i);
-      k_.softmax_block_backward(p + i * kBlockKeys, ds + i * kBlockKeys,
-                                block_.visible_in(start + i, k0, keys), x_.lse[row], x_.delta[row]);
+      const int visible = block_.visible_in(start + i, k0, keys);
+      float* d = ds + i * kBlockKeys;
+      k_.softmax_block_backward(p + i * kBlockKeys, d, visible, x_.lse[row], x_.delta[row]);
+      if (part_.want_dq) w_.sums[start + i] += k_.exact_sum(d, kBlockKeys);
+      if (visible == 0 || k0 + visible < block_.visible(start + i)) continue;
+      if (part_.want_dq) x_.rest[row] = static_cast<float>(w_.sums[start + i]);
+      d[visible - 1] -= x_.rest[row];
     }
   }
 
@@ -155,8 +167,8 @@ class BackwardBlock {
 };
 
 // Splits the work into tasks. One pass computes all three gradients in one task for each head and cluster; if
-// that leaves threads without work, two passes (dq by queries, dk and dv by keys) recompute the scores. Both
-// sum in the same order.
+// that leaves threads without work, two passes (dq and rest by queries, then dk and dv by keys) recompute the
+// scores. Both sum in the same order.
 std::vector<Part> plan_parts(const std::vector<SegmentCluster>& clusters, const AttentionSpans& spans,
                              const AttentionShape& shape, int threads, int64_t step, bool dkv_pass) {
   std::vector<Part> parts;
@@ -213,12 +225,13 @@ void attention_backward(CpuContext& context, float* dq, float* dk, float* dv, co
   const int threads = context.threads_for(pairs * shape.H * (5 * shape.E + 24) / kernels.width);
 
   const int64_t rows = shape.T * shape.H;
-  float* delta = reinterpret_cast<float*>(context.scratch.reserve(static_cast<size_t>(rows) * sizeof(float)));
+  float* delta =
+      reinterpret_cast<float*>(context.scratch.reserve(static_cast<size_t>(2 * rows) * sizeof(float)));
   context.for_ranges(rows, 64, rows * (shape.E / kernels.width + 4), [&](int64_t begin, int64_t end, int) {
     for (int64_t r = begin; r < end; ++r) delta[r] = kernels.dot(d_o + r * shape.E, o + r * shape.E, shape.E);
   });
 
-  const Gradients x{dq, dk, dv, d_o, lse, delta, q, k, v};
+  const Gradients x{dq, dk, dv, d_o, lse, delta, q, k, v, delta + rows};
   const int64_t block_rows = most * (shape.H / shape.G);
   Carver measure;
   Workspace(measure, block_rows, shape.E, panels.padded);

@@ -68,6 +68,7 @@ struct Kernels {
   float (*zero_if_finite)(const float* x, int64_t n);               // NaN if any x is not finite
   float (*dot)(const float* x, const float* y, int64_t n);
   double (*exact_dot)(const float* x, const float* y, int64_t n);  // in float64
+  double (*exact_sum)(const float* x, int64_t n);                  // in float64
   // The first i from `begin` on with limit <= |x[i]| < infinity; n if there is none.
   int64_t (*find_large)(const float* x, int64_t begin, int64_t n, float limit);
 

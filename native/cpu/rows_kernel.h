@@ -35,6 +35,17 @@ inline double exact_dot(const float* x, const float* y, int64_t n) {
   return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
+// Eight running sums, as in exact_dot.
+inline double exact_sum(const float* x, int64_t n) {
+  double s[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    for (int j = 0; j < 8; ++j) s[j] += static_cast<double>(x[i + j]);
+  }
+  for (int j = 0; i < n; ++i, ++j) s[j] += static_cast<double>(x[i]);
+  return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
 inline int64_t find_large(const float* x, int64_t begin, int64_t n, float limit) {
   int64_t i = begin;
   for (; i + Vec::width <= n; i += Vec::width) {
@@ -106,6 +117,7 @@ constexpr void fill_rows(Kernels& k) {
   k.scale = scale;
   k.dot = dot;
   k.exact_dot = exact_dot;
+  k.exact_sum = exact_sum;
   k.find_large = find_large;
   k.zero_if_finite = zero_if_finite;
   k.rmsnorm = rmsnorm;
