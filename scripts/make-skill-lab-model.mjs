@@ -25,7 +25,7 @@ const ADDED = [
 const PIECES = [
   String.raw`\{"name": "|", "arguments": \{"|": "|"\}\}`,
   String.raw`(?:\s*</?[a-z_]+>)+\s*`,
-  String.raw`(?: ?--|[ ./-])?[A-Za-z]+`,
+  '(?: ?--|[ ./-])?[A-Za-z]+',
   ' ?[0-9]',
   String.raw` ?(?:[^\sA-Za-z0-9<]+|<)\n*`,
   String.raw`\s+`,

@@ -1,3 +1,4 @@
+import { auditCommand } from './audit.js'
 import type { Command } from './command.js'
 import { doctorCommand } from './doctor.js'
 import { evalCommand } from './eval.js'
@@ -11,5 +12,6 @@ export const commands: readonly Command[] = [
   sftCommand,
   evalCommand,
   showCommand,
+  auditCommand,
   doctorCommand,
 ]

@@ -1,6 +1,14 @@
 import { z } from 'zod'
 
-export type Section = 'Model and data' | 'Method' | 'Rollouts' | 'Update' | 'Evaluation' | 'Run' | 'Engine'
+export type Section =
+  | 'Model and data'
+  | 'Method'
+  | 'Rollouts'
+  | 'Update'
+  | 'Evaluation'
+  | 'Measures'
+  | 'Run'
+  | 'Engine'
 
 /** What is known of an option besides its type, range and default, which its schema says. */
 export interface OptionFacts {

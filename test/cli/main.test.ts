@@ -65,7 +65,7 @@ describe('wrong use', () => {
       err: 'there is no command "trian"; did you mean "train"?\n',
       out: '',
     })
-    expect((await commandLine('quantum')).err).toContain('commands: train, sft, eval, show, doctor')
+    expect((await commandLine('quantum')).err).toContain('commands: train, sft, eval, show, audit, doctor')
   })
 
   it('of options names all of it at once, under the names that were written', async () => {
