@@ -198,7 +198,8 @@ struct BackendOptions {
   int threads = 0;              // 0: all cores
   std::string instruction_set;  // "", "avx512", "avx2", "portable"; "" picks the best this processor has
   std::string precision = "";   // cuda: "bf16" (also "") or "fp32", the operands of matrix products
-  std::string cublaslt = "";    // cuda: a path to cuBLASLt, "" where the loader finds it, "off" for built-in products
+  std::string cublaslt =
+      "";  // cuda: a path to cuBLASLt, "" where the loader finds it, "off" for built-in products
 };
 
 // Opens "cpu" or "cuda"; throws Failure (ERR_NO_DEVICE, ERR_INVALID_OPTION) with the reason.

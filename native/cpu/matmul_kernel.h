@@ -127,9 +127,8 @@ inline void pack_panel(float* to, const float* const* rows, int64_t count, int64
 
 inline void split_row(float* to, const float* from, int size, int tiles, int64_t step) {
   for (int t = 0; t < tiles; ++t) {
-    for_each_some(size, [&](int64_t i, int c) {
-      store_some(load_some(from + t * size + i, c), to + t * step + i, c);
-    });
+    for_each_some(
+        size, [&](int64_t i, int c) { store_some(load_some(from + t * size + i, c), to + t * step + i, c); });
   }
 }
 

@@ -97,8 +97,8 @@ Tensors read_all(const Policy& policy, bool gradients) {
   return out;
 }
 
-// Relative Frobenius distance of the gradient as a whole; a tensor whose own sum nearly cancels (a key bias hardly moves
-// any softmax) has no more digits than the terms it is made of.
+// Relative Frobenius distance of the gradient as a whole; a tensor whose own sum nearly cancels (a key bias
+// hardly moves any softmax) has no more digits than the terms it is made of.
 double distance(const Tensors& a, const Tensors& b) {
   double d = 0, n = 0;
   for (const auto& [name, x] : a)
