@@ -2,12 +2,12 @@
 
 #include <cstring>
 #include <string>
-#include <thread>
 
 #include "backend/status.h"
 #include "cpu/adamw.h"
 #include "cpu/attention.h"
 #include "cpu/context.h"
+#include "cpu/cores.h"
 #include "cpu/grad_norm.h"
 #include "cpu/matmul.h"
 #include "cpu/policy_loss.h"
@@ -29,8 +29,7 @@ int choose_threads(int wanted) {
                                             std::to_string(kMaxThreads) + ", got " + std::to_string(wanted));
   }
   if (wanted > 0) return wanted;
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  return cores > 0 ? cores : 1;
+  return usable_cores();
 }
 
 AttentionShape attention_shape(const Tensor& q, const Tensor& k, float scale) {

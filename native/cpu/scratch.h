@@ -18,8 +18,8 @@ class ScratchBlock {
   ScratchBlock(const ScratchBlock&) = delete;
   ScratchBlock& operator=(const ScratchBlock&) = delete;
 
-  // At least `bytes`; what an earlier call returned is no longer valid. Keeps its memory for later calls,
-  // except that a block above the limit that was more than four times too large shrinks.
+  // At least `bytes`; what an earlier call returned is no longer valid. Keeps its memory for later calls;
+  // a block of more than 64 MiB shrinks when less than a quarter of it is asked for.
   char* reserve(size_t bytes);
   char* data() const { return data_; }  // what the last reserve returned
 
