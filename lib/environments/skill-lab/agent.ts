@@ -1,5 +1,4 @@
 import type { Agent } from '../../rollout/agent.js'
-import { fillIn } from './procedure.js'
 import type { LabTask } from './tasks.js'
 import { verify } from './verify.js'
 import { labTools, Workbench } from './workbench.js'
@@ -34,7 +33,7 @@ export function labAgent(
         else session.toolResult(call, answer)
       }
     }
-    const expected = procedures.get(data.skill)!.map((command) => fillIn(command, data.file))
+    const expected = procedures.get(data.skill)!
     return verify(bench.executed, expected)
   }
 }

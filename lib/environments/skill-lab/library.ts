@@ -7,7 +7,7 @@ import { commandName, procedureOf } from './procedure.js'
 /** The environment's skills, and what the verifier and the teacher know of them. */
 export interface LabLibrary {
   skills: SkillLibrary
-  /** The commands of each skill by its name, with FILE in them. */
+  /** The commands of each skill by its name. */
   procedures: ReadonlyMap<string, readonly string[]>
   /** Names (tool and verb) of all commands there are. */
   commandNames: ReadonlySet<string>

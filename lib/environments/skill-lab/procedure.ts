@@ -1,7 +1,7 @@
 import { SkillgateError } from '../../errors.js'
 import type { Skill } from '../../skills/skill.js'
 
-/** A numbered step of a SKILL.md: ``2. Sort: `sheet sort FILE` ``. */
+/** A numbered step of a SKILL.md: ``2. Sort: `sheet sort` ``. */
 const STEP = /^\d+\. [^`\n]*`([^`\n]+)`$/gm
 
 /** The commands of a skill's numbered steps, in order. `ERR_SKILL_LAB` where there is none. */
@@ -12,11 +12,6 @@ export function procedureOf(skill: Skill): string[] {
     throw new SkillgateError('ERR_SKILL_LAB', message)
   }
   return commands
-}
-
-/** A command with a task's file in the place of the word FILE. */
-export function fillIn(command: string, file: string): string {
-  return command.replace(/\bFILE\b/g, () => file)
 }
 
 /** What a command is called by: its tool and verb, `sheet sort`. */

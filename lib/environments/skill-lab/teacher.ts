@@ -1,4 +1,3 @@
-import { fillIn } from './procedure.js'
 import type { SeededRandom } from './seeded-random.js'
 import type { LabTask } from './tasks.js'
 
@@ -37,7 +36,7 @@ export function planOf(
   random: SeededRandom,
 ): Plan {
   const reads = chooseReads(task, habits, random)
-  const commands = procedures.get(reads.at(-1)!)!.map((command) => fillIn(command, task.data.file))
+  const commands = procedures.get(reads.at(-1)!)!
   return { reads, commands: random.uniform() < habits.slip ? slip(commands, random) : commands }
 }
 

@@ -4,7 +4,6 @@ import { callText } from '../../../lib/environments/skill-lab/call-text.js'
 import { demonstration } from '../../../lib/environments/skill-lab/demonstrations.js'
 import { skillLab } from '../../../lib/environments/skill-lab/index.js'
 import { loadLabLibrary } from '../../../lib/environments/skill-lab/library.js'
-import { fillIn } from '../../../lib/environments/skill-lab/procedure.js'
 import type { AgentSession, AssistantTurn, RolloutOutcome } from '../../../lib/rollout/agent.js'
 import { parseToolCalls } from '../../../lib/rollout/tool-calls.js'
 import type { Message } from '../../../lib/rollout/trajectory.js'
@@ -15,10 +14,7 @@ const lab = await skillLab({ seed: 0 })
 const library = await loadLabLibrary()
 const task = lab.trainTasks[0]!
 const read = (name: string) => callText('read', { path: `/skills/${name}/SKILL.md` })
-const follow = (name: string) =>
-  library.procedures
-    .get(name)!
-    .map((command) => callText('run', { command: fillIn(command, task.data.file) }))
+const follow = (name: string) => library.procedures.get(name)!.map((command) => callText('run', { command }))
 
 /** Plays given turns; after the last it repeats `Done.`. */
 async function play(turns: readonly string[], cutOff = false) {
@@ -63,7 +59,7 @@ describe('the agent', () => {
     expect(outcome).toMatchObject({ reward: 1, details: { firstError: null } })
     const plan = {
       reads: [skill],
-      commands: library.procedures.get(skill)!.map((c) => fillIn(c, task.data.file)),
+      commands: library.procedures.get(skill)!,
     }
     expect(messages).toEqual(
       demonstration(library, task, plan, buildSlate(library.skills, task, { seed: 0 })).messages,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { demonstrate, demonstration } from '../../../lib/environments/skill-lab/demonstrations.js'
 import { loadLabLibrary } from '../../../lib/environments/skill-lab/library.js'
-import { fillIn } from '../../../lib/environments/skill-lab/procedure.js'
 import { SeededRandom } from '../../../lib/environments/skill-lab/seeded-random.js'
 import { type LabTask, makeTasks } from '../../../lib/environments/skill-lab/tasks.js'
 import { planOf, teacherHabits } from '../../../lib/environments/skill-lab/teacher.js'
@@ -24,7 +23,7 @@ function callsOf(messages: readonly Message[]) {
 
 function rewardOf(task: LabTask, messages: readonly Message[]): number {
   const run = callsOf(messages).filter((call) => call.name === 'run')
-  const expected = library.procedures.get(task.data.skill)!.map((command) => fillIn(command, task.data.file))
+  const expected = library.procedures.get(task.data.skill)!
   return (
     verify(
       run.map((call) => String(call.arguments.command)),

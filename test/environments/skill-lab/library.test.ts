@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { misleadingSkills } from '../../../lib/environments/skill-lab/domain.js'
 import { domains } from '../../../lib/environments/skill-lab/domains/all.js'
 import { loadLabLibrary } from '../../../lib/environments/skill-lab/library.js'
-import { fillIn, procedureOf } from '../../../lib/environments/skill-lab/procedure.js'
+import { procedureOf } from '../../../lib/environments/skill-lab/procedure.js'
 import { verify } from '../../../lib/environments/skill-lab/verify.js'
 
 const { skills, procedures } = await loadLabLibrary()
@@ -33,18 +33,18 @@ describe('the library', () => {
     }
   })
 
-  it('gives every skill a title, a line of context and numbered steps that each name the file', () => {
+  it('gives every skill a title, a line of context and numbered steps', () => {
     for (const skill of skills.skills) {
       const body = /^---\n[\s\S]*?\n---\n# \S.*\n\n(\S.*)\n\n((?:\d\. [A-Z][^`\n]*: `[^`\n]+`\n)+)$/.exec(
         skill.content,
       )
       expect(body, skill.location).not.toBeNull()
-      expect(body![1]).toMatch(/^FILE /)
+      expect(body![1]).toMatch(/^The [a-z ]+ is open\./)
       const numbers = Array.from(body![2]!.matchAll(/^\d/gm), ([digit]) => Number(digit))
       expect(numbers).toEqual(numbers.map((_, i) => i + 1))
       const commands = procedures.get(skill.name)!
       expect(commands).toHaveLength(numbers.length)
-      for (const command of commands) expect(command).toMatch(/^[a-z]+ [a-z]+ FILE( (--)?[a-z]+)?$/)
+      for (const command of commands) expect(command).toMatch(/^[a-z]+ [a-z]+( (--)?[a-z]+)?$/)
     }
   })
 
@@ -59,9 +59,7 @@ describe('the library', () => {
   })
 
   it('fails whoever follows any other skill than the right one', () => {
-    const filled = new Map(
-      Array.from(procedures, ([name, commands]) => [name, commands.map((c) => fillIn(c, 'maple.csv'))]),
-    )
+    const filled = new Map(Array.from(procedures, ([name, commands]) => [name, commands]))
     for (const { name } of rightSkills) {
       for (const [other, commands] of filled) {
         expect((verify(commands, filled.get(name)!) as { reward: number }).reward).toBe(
@@ -90,16 +88,12 @@ describe('procedures', () => {
   const skill = { name: 'a-b', description: 'A.', location: '/skills/a-b/SKILL.md' }
 
   it('are the commands of the numbered steps, in order', () => {
-    const content = 'Not `this one`.\n\n1. Open: `sheet open FILE`\n2. Sort: `sheet sort FILE --all`\n'
-    expect(procedureOf({ ...skill, content })).toEqual(['sheet open FILE', 'sheet sort FILE --all'])
+    const content = 'Not `this one`.\n\n1. Open: `sheet open`\n2. Sort: `sheet sort --all`\n'
+    expect(procedureOf({ ...skill, content })).toEqual(['sheet open', 'sheet sort --all'])
   })
 
   it('are asked for by name where there are none', () => {
     const missing = () => procedureOf({ ...skill, content: '# Title\n\nNo steps.\n' })
     expect(missing).toThrowError(/\/skills\/a-b\/SKILL\.md: expected numbered steps/)
-  })
-
-  it('take FILE as a whole word only', () => {
-    expect(fillIn('x PROFILE FILES FILE --all', '$&.csv')).toBe('x PROFILE FILES $&.csv --all')
   })
 })
