@@ -1,5 +1,4 @@
-// A piece of work for a thread of its own, and how its end is told. Plain structs: nothing here knows
-// JavaScript.
+// A piece of work for a thread of its own, and how its end is told. Nothing here knows JavaScript.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -18,8 +17,7 @@ using JobPtr = std::shared_ptr<Job>;
 struct Job {
   enum class Kind : uint8_t {
     brief,       // bookkeeping: does not count as a turn between two passes of generation
-    generation,  // starts a request; the host settles it when the request ends. Aborted, it still has a
-                 // result
+    generation,  // starts a request; the host settles it when that ends. Aborted, it has a result
     normal,      // may run between two passes of generation
     exclusive,   // changes weights: waits until no request is in flight, and what comes later waits for it
   };

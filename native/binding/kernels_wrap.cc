@@ -11,8 +11,7 @@
 
 namespace skillgate {
 
-// The backend that was asked for last; another combination of device, threads and instruction set replaces
-// it.
+// The backend that was asked for last; the next one that is opened in another way replaces it.
 class LatestBackend : public Host {
  public:
   Backend& open(const std::string& device, const BackendOptions& options) {

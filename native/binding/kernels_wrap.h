@@ -1,5 +1,5 @@
-// The kernels without a model: kernels.maskTokens and kernels.policyLoss. Backends are opened when first
-// needed.
+// The kernels without a model: kernels.maskTokens and kernels.policyLoss. Each opens its backend when first
+// used.
 #pragma once
 #include <napi.h>
 

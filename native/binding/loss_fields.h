@@ -1,5 +1,4 @@
-// The per-token arrays and options of the policy loss, as kernels.policyLoss and policy.accumulate both take
-// them.
+// The per-token arrays and options of the policy loss: what kernels.policyLoss and policy.accumulate share.
 #pragma once
 #include <vector>
 

@@ -15,8 +15,7 @@ PolicyOptions read_policy_options(const Fields& fields);
 struct PackedTokens {
   std::vector<int32_t> tokens, offsets;
 
-  // tokens, sequenceOffsets: at least one token, every id in the vocabulary, no sequence longer than
-  // max_context.
+  // At least one token, every id in the vocabulary, no sequence longer than max_context.
   static PackedTokens read(const Fields& fields, int64_t vocabulary, int64_t max_context);
   size_t size() const { return tokens.size(); }
   Sequences sequences() const;
