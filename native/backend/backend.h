@@ -38,10 +38,9 @@ enum class KlEstimator : uint8_t { k1, k2, k3 };
 
 // loss = sum_r weight[r] * pg(advantage[r]) + kl_coefficient * sum_r kl_weight[r] * kl[r]
 //   lp        = log softmax(hidden . lm_head^T / temperature)[target]
-//   ratio     = exp(lp - behaviour_logprob), log-ratio clamped to +-20 before exp; 1 if behaviour_logprob is
-//   absent pg(A)     = max(-ratio*A, -clip(ratio, 1-clip_low, 1+clip_high)*A); with dual_clip c and A < 0:
-//   min(that, -c*A) kl        = k1: lp-ref; k2: (lp-ref)^2/2; k3: exp(ref-lp)-(ref-lp)-1 clamped to [-10, 10]
-//   (gradient 0 outside)
+//   ratio     = exp(lp - behaviour_logprob), log-ratio clamped to +-20 before exp; 1 where behaviour is absent
+//   pg(A)     = max(-ratio*A, -clip(ratio, 1-clip_low, 1+clip_high)*A); dual_clip c and A < 0: min(that, -c*A)
+//   kl        = k1: lp-ref; k2: (lp-ref)^2/2; k3: exp(ref-lp)-(ref-lp)-1 clamped to [-10, 10], gradient 0 outside
 // A row with weight 0 and kl_weight 0 is absent: none of its other fields is looked at, outputs there are 0.
 // A row with weight 0 takes no part in pg, one with kl_weight 0 none in kl (its reference may be anything).
 struct PolicyLossArgs {
@@ -83,8 +82,7 @@ struct SampleOptions {
 // Advantages a trajectory and a read action -> one channel, advantage and absolute weights a token. B =
 // number of generated tokens. Token t of sequence s, generated:
 //   inside the call span of a read: channel 0, unless read_calls_included (then execution, identity tokens of
-//   active
-//     reads excepted); inside the identity span of a read with advantage != 0: channel 2, that advantage,
+//     active reads excepted); inside the identity span of a read with advantage != 0: channel 2, that advantage,
 //     weight = selector_coefficient / (active reads) / (generated identity tokens of the read)
 //   else: channel 1, outcome_advantage[s], weight = 1 / (number of execution tokens)
 //   kl_weight = 1 / B for every generated token
@@ -155,8 +153,8 @@ class Backend {
   virtual void rope(Tensor x, Tensor cosine, Tensor sine, Tensor positions, bool inverse) = 0;
 
   // o [T, H, E] = softmax(scale * q . k^T) . v over the keys each query sees; query head h reads key/value
-  // head h*G/H. q [T, H, E], k and v [rows, G, E], lse [T, H] = log sum exp of the scaled scores. backward:
-  // dq is overwritten; dk and dv += .
+  // head h*G/H. q [T, H, E], k and v [rows, G, E], lse [T, H] = log sum exp of the scaled scores.
+  // backward: dq is overwritten; dk and dv += .
   virtual void attention_forward(Tensor o, Tensor lse, Tensor q, Tensor k, Tensor v,
                                  const AttentionSpans& spans, float scale) = 0;
   virtual void attention_backward(Tensor dq, Tensor dk, Tensor dv, Tensor d_o, Tensor o, Tensor lse, Tensor q,

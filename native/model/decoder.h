@@ -1,8 +1,9 @@
 // The network, written once against backend.h: forward and backward over packed rows, layer by layer.
 //
-//   n1 = norm(x)          q, k, v = n1.Wq^T, n1.Wk^T, n1.Wv^T (+ bias; normalised a head where the family
-//   does; rope) x_mid = x + attention(q, k, v).Wo^T n2 = norm(x_mid)      x' = x_mid + (silu(n2.Wgate^T) *
-//   n2.Wup^T).Wdown^T hidden = norm(x[L])   logits = hidden.Whead^T
+//   n1 = norm(x)          q, k, v = n1.Wq^T, n1.Wk^T, n1.Wv^T (+ bias; heads normalised in qwen3; rope)
+//   x_mid = x + attention(q, k, v).Wo^T
+//   n2 = norm(x_mid)      x' = x_mid + (silu(n2.Wgate^T) * n2.Wup^T).Wdown^T
+//   hidden = norm(x[L])   logits = hidden.Whead^T
 #pragma once
 #include <atomic>
 #include <cstdint>
