@@ -131,6 +131,13 @@ TEST(temperature_zero_takes_the_lowest_of_the_most_likely) {
   });
 }
 
+#ifdef SKILLGATE_CUDA_EMULATION
+constexpr int kDraws =
+    200;  // every thread of a block is a fiber there; the tolerance follows the number of draws
+#else
+constexpr int kDraws = 4000;
+#endif
+
 TEST(frequencies_follow_the_kept_probabilities) {
   std::vector<SampleOptions> options(8);
   options[1].temperature = 0.5f;
@@ -153,7 +160,7 @@ TEST(frequencies_follow_the_kept_probabilities) {
       check::Scope scope("V=" + std::to_string(V) + " options " + std::to_string(i));
       options[i].seed = 99;
       const Doubles want = kept_probabilities(logits, options[i]);
-      const int count = 4000;
+      const int count = kDraws;
       std::vector<int32_t> first;
       for_each_backend([&](Backend& b) {
         const std::vector<int32_t> tokens = draw_many(b, logits, options[i], count);
