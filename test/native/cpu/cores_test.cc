@@ -15,6 +15,8 @@ TEST(quotas) {
   EXPECT_EQ(cores_of_quota("9000000000000000000 1"), 1 << 20);
 }
 
-TEST(there_is_a_core) { EXPECT(usable_cores() >= 1); }
+TEST(there_is_a_core) {
+  EXPECT(usable_cores() >= 1);
+}
 
 }  // namespace skillgate::test
