@@ -59,17 +59,30 @@ function compile(source) {
 
 /** `_ZN..24attention_dq_bf16_kernelILi64EEEv..` -> `attention_dq_bf16_kernel<64>`. */
 function readable(mangled) {
-  const at = mangled.search(/\d+[a-z]\w*_kernel/)
-  const name = mangled.slice(at).match(/[a-z]\w*?_kernel/)?.[0]
-  if (!name) return mangled
-  const rest = mangled.slice(mangled.indexOf(name) + name.length)
-  if (!rest.startsWith('I')) return name
-  // The arguments, up to the types of the parameters: numbers, and the last part of each type's name.
-  const list = rest.slice(0, rest.search(/E?Ev/) + 1).replace(/S\w?_/g, '')
-  const parts = [...list.matchAll(/L[a-z](\d+)E|([A-Za-z]\w*?)(?=[EI]|$)/g)]
-    .map((match) => match[1] ?? match[2].replace(/^.*\d(?=[A-Z])/, ''))
-    .filter((part) => /^(\d+|[A-Z][a-z]\w+)$/.test(part))
-  return parts.length ? `${name}<${parts.join(', ')}>` : name
+  // A word stands behind its length; the digits before that may belong to what precedes it.
+  let name
+  let rest = ''
+  for (const { 0: digits, index } of mangled.matchAll(/\d+/g)) {
+    const start = index + digits.length
+    for (let from = 0; from < digits.length && !name; from++) {
+      const word = mangled.slice(start, start + Number(digits.slice(from)))
+      if (!/^[a-z]\w*_kernel$/.test(word) || word.length !== Number(digits.slice(from))) continue
+      name = word
+      rest = mangled.slice(start + word.length)
+    }
+  }
+  if (!name?.length || !rest.startsWith('I')) return name ?? mangled
+  const parts = []
+  let list = rest.slice(1).replace(/S\w?_/g, '')
+  while (list && !/^E?Ev/.test(list)) {
+    const literal = list.match(/^L[a-z](\d+)E/)
+    const length = list.match(/^\d+/)?.[0]
+    if (literal) parts.push(literal[1])
+    const word = length ? list.slice(length.length, length.length + Number(length)) : ''
+    if (word && !word.startsWith('_GLOBAL_')) parts.push(word)
+    list = list.slice(literal ? literal[0].length : length ? length.length + word.length : 1)
+  }
+  return `${name}<${parts.join(', ')}>`
 }
 
 /** What ptxas -v says of each kernel. */

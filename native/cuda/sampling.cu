@@ -11,13 +11,13 @@
 namespace skillgate::cuda {
 namespace {
 
-constexpr int kThreads = 1024, kWarps = kThreads / kWarp;
+constexpr int kMostThreads = 1024, kMostWarps = kMostThreads / kWarp;
 constexpr int kDigits = 256, kDigitBits = 8;
 constexpr float kUnit = 274877906944.f;  // 2^38 for a weight of 1: sums of 2^25 of them fit 64 bits
 
 using Mass = unsigned long long;
 
-__global__ void __launch_bounds__(1024)
+__global__ void __launch_bounds__(kMostThreads)
     softmax_stats_kernel(RowSoftmax* stats, const float* logits, RowPlan plan, const SampleOptions* options) {
   SKILLGATE_DYNAMIC_SHARED(shared);
   const int64_t r = blockIdx.x / cluster_size(), begin = cluster_rank() * plan.slice;
@@ -26,6 +26,10 @@ __global__ void __launch_bounds__(1024)
   const RowSoftmax s = row_softmax(plan, logits + r * plan.V + begin, n, false, inverse_temperature,
                                    reinterpret_cast<float*>(shared));
   if (threadIdx.x == 0 && cluster_rank() == 0) stats[r] = s;
+}
+
+__device__ __forceinline__ int warps() {
+  return static_cast<int>(blockDim.x) / kWarp;
 }
 
 // Larger logits have larger keys.
@@ -50,12 +54,13 @@ struct Row {
 struct Limit {
   uint32_t key = 0;
   int64_t ties = INT64_MAX;
+  __device__ bool keeps_all() const { return ties == INT64_MAX; }
 };
 
 struct Shared {
   Mass bins[kDigits];
-  Mass warp_mass[kWarps];
-  int64_t warp_ties[kWarps];
+  Mass warp_mass[kMostWarps];
+  int64_t warp_ties[kMostWarps];
   uint32_t prefix;
   Mass above;
 };
@@ -69,11 +74,12 @@ __device__ uint32_t find_key(const Row& row, Shared& shared, Mass wanted, Amount
     shared.above = 0;
   }
   for (int shift = 32 - kDigitBits; shift >= 0; shift -= kDigitBits) {
-    for (int b = static_cast<int>(threadIdx.x); b < kDigits; b += kThreads) shared.bins[b] = 0;
+    for (int b = static_cast<int>(threadIdx.x); b < kDigits; b += static_cast<int>(blockDim.x))
+      shared.bins[b] = 0;
     __syncthreads();  // empty bins, and the prefix of the digits before
     const uint32_t prefix = shared.prefix;
     const uint32_t known = shift + kDigitBits == 32 ? 0u : ~0u << (shift + kDigitBits);
-    for (int64_t i = threadIdx.x; i < row.V; i += kThreads) {
+    for (int64_t i = threadIdx.x; i < row.V; i += blockDim.x) {
       const uint32_t key = key_of(row.logits[i]);
       if ((key & known) == prefix) atomicAdd(&shared.bins[key >> shift & (kDigits - 1)], amount(i));
     }
@@ -90,11 +96,15 @@ __device__ uint32_t find_key(const Row& row, Shared& shared, Mass wanted, Amount
   return shared.prefix;
 }
 
+__device__ __forceinline__ unsigned lanes_below() {
+  return (1u << lane_id()) - 1;
+}
+
 // The part of the row that a warp walks through, 32 ids at a time.
 struct WarpRange {
   int64_t begin, end;
   __device__ explicit WarpRange(int64_t V) {
-    const int64_t each = round_up<int64_t>(ceil_div<int64_t>(V, kWarps), kWarp);
+    const int64_t each = round_up<int64_t>(ceil_div<int64_t>(V, warps()), kWarp);
     begin = min(V, warp_id() * each);
     end = min(V, begin + each);
   }
@@ -108,21 +118,25 @@ __device__ __forceinline__ void walk(const Row& row, const Limit& limit, float l
   for (int64_t base = range.begin; base < range.end; base += kWarp) {
     const int64_t i = base + lane_id();
     const bool inside = i < range.end;
-    const uint32_t key = inside ? key_of(row.logits[i]) : 0;
-    const bool tie = inside && key == limit.key;
-    const unsigned tied = __ballot_sync(kAllLanes, tie);
-    const int64_t rank = ties_before + __popc(tied & ((1u << lane_id()) - 1));
-    const bool kept =
-        inside && (key > limit.key || (tie && rank < limit.ties)) && row.weight(i) >= least_weight;
-    ties_before += __popc(tied);
+    bool kept = inside;
+    if (!limit.keeps_all()) {  // the same in all lanes
+      const uint32_t key = inside ? key_of(row.logits[i]) : 0;
+      const bool tie = inside && key == limit.key;
+      const unsigned tied = __ballot_sync(kAllLanes, tie);
+      kept = inside && (key > limit.key || (tie && ties_before + __popc(tied & lanes_below()) < limit.ties));
+      ties_before += __popc(tied);
+    }
+    kept = kept && row.weight(i) >= least_weight;
     if (!visit(i, kept ? row.mass(i) : Mass{0})) return;
   }
 }
 
-__device__ int64_t count_ties_before_warp(const Row& row, Shared& shared, uint32_t key) {
+__device__ int64_t count_ties_before_warp(const Row& row, Shared& shared, const Limit& limit) {
+  if (limit.keeps_all()) return 0;
   const WarpRange range(row.V);
   int64_t ties = 0;
-  for (int64_t i = range.begin + lane_id(); i < range.end; i += kWarp) ties += key_of(row.logits[i]) == key;
+  for (int64_t i = range.begin + lane_id(); i < range.end; i += kWarp)
+    ties += key_of(row.logits[i]) == limit.key;
   ties = warp_sum(ties);
   if (lane_id() == 0) shared.warp_ties[warp_id()] = ties;
   __syncthreads();  // every warp's count
@@ -141,7 +155,7 @@ __device__ Limit find_limit(const Row& row, Shared& shared, const SampleOptions&
   }
   if (o.top_p < 1.f) {
     // All of the weight that top-k leaves.
-    const int64_t ties_before = count_ties_before_warp(row, shared, limit.key);
+    const int64_t ties_before = count_ties_before_warp(row, shared, limit);
     Mass mass = 0;
     walk(row, limit, 0.f, ties_before, [&](int64_t, Mass m) {
       mass += m;
@@ -151,7 +165,7 @@ __device__ Limit find_limit(const Row& row, Shared& shared, const SampleOptions&
     if (lane_id() == 0) shared.warp_mass[warp_id()] = mass;
     __syncthreads();
     Mass total = 0;
-    for (int w = 0; w < kWarps; w++) total += shared.warp_mass[w];
+    for (int w = 0; w < warps(); w++) total += shared.warp_mass[w];
     const double share = o.top_p > 0.f ? static_cast<double>(o.top_p) * static_cast<double>(total) : 0.0;
     const Mass wanted = min(max(static_cast<Mass>(ceil(share)), Mass{1}), max(total, Mass{1}));
     const uint32_t key = find_key(row, shared, wanted, [&](int64_t i) { return row.mass(i); });
@@ -160,7 +174,7 @@ __device__ Limit find_limit(const Row& row, Shared& shared, const SampleOptions&
     const float x = __uint_as_float(key & 0x80000000u ? key ^ 0x80000000u : ~key);
     const Mass each = static_cast<Mass>(weight_of(x - row.softmax.maximum, row.inverse_temperature) * kUnit);
     const auto needed = static_cast<int64_t>(each > 0 ? (rest + each - 1) / each : 1);
-    limit = {key, key == limit.key ? min(limit.ties, needed) : needed};
+    limit = {key, !limit.keeps_all() && key == limit.key ? min(limit.ties, needed) : needed};
     __syncthreads();
   }
   return limit;
@@ -169,7 +183,7 @@ __device__ Limit find_limit(const Row& row, Shared& shared, const SampleOptions&
 // The largest logit, of the lowest id.
 __device__ int32_t most_likely(const Row& row, Shared& shared) {
   Mass best = 0;  // key << 32 | ~id
-  for (int64_t i = threadIdx.x; i < row.V; i += kThreads)
+  for (int64_t i = threadIdx.x; i < row.V; i += blockDim.x)
     best =
         max(best, static_cast<Mass>(key_of(row.logits[i])) << 32 | (0xFFFFFFFFu - static_cast<uint32_t>(i)));
   best = block_reduce(best, shared.warp_mass, [](Mass a, Mass b) { return max(a, b); });
@@ -189,7 +203,7 @@ struct Sample {
   float logprob;
 };
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kMostThreads)
     draw_kernel(Sample* out, const float* logits, int64_t V, const RowSoftmax* stats,
                 const SampleOptions* options) {
   SKILLGATE_SHARED(Shared, shared, [1]);
@@ -211,7 +225,7 @@ __global__ void __launch_bounds__(kThreads)
 
   const Limit limit = find_limit(row, shared[0], o);
   const float least = o.min_p > 0.f ? fminf(o.min_p, 1.f) : 0.f;  // the largest weight is 1
-  const int64_t ties_before = count_ties_before_warp(row, shared[0], limit.key);
+  const int64_t ties_before = count_ties_before_warp(row, shared[0], limit);
   Mass mass = 0;
   walk(row, limit, least, ties_before, [&](int64_t, Mass m) {
     mass += m;
@@ -222,7 +236,7 @@ __global__ void __launch_bounds__(kThreads)
   if (lane_id() == 0) shared[0].warp_mass[warp_id()] = mass;
   __syncthreads();  // every warp's mass
   Mass total = 0, before = 0;
-  for (int w = 0; w < kWarps; w++) {
+  for (int w = 0; w < warps(); w++) {
     if (w < warp_id()) before += shared[0].warp_mass[w];
     total += shared[0].warp_mass[w];
   }
@@ -255,8 +269,8 @@ void sample(Context& context, int32_t* token, float* logprob, Tensor logits, con
   context.launch_cluster("softmax_stats", softmax_stats_kernel, plan.cluster,
                          dim3(static_cast<unsigned>(R * plan.cluster)), static_cast<unsigned>(plan.threads),
                          plan.shared_bytes(), stats, logits.f32(), plan, device_options);
-  context.launch("draw", draw_kernel, dim3(static_cast<unsigned>(R)), kThreads, 0, samples, logits.f32(), V,
-                 static_cast<const RowSoftmax*>(stats), device_options);
+  context.launch("draw", draw_kernel, dim3(static_cast<unsigned>(R)), static_cast<unsigned>(plan.threads), 0,
+                 samples, logits.f32(), V, static_cast<const RowSoftmax*>(stats), device_options);
   std::vector<Sample> host(static_cast<size_t>(R));
   context.download(host.data(), samples, host.size() * sizeof(Sample));
   for (int64_t r = 0; r < R; r++) {

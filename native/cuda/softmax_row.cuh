@@ -13,7 +13,7 @@ namespace skillgate::cuda {
 // How rows of V logits are cut; depends on V and the device alone.
 struct RowPlan {
   int64_t V = 0;
-  int threads = 0;
+  int threads = 0;       // a block, whole warps
   unsigned cluster = 1;  // blocks a row
   int64_t slice = 0;     // logits a block, a multiple of 8
   int64_t cached = 0;    // of them in shared memory, a multiple of 4 * threads or all
@@ -25,7 +25,9 @@ struct RowPlan {
         (static_cast<int64_t>(device.shared_memory) - kReserve) / static_cast<int64_t>(sizeof(float));
     RowPlan p;
     p.V = V;
-    p.threads = V <= 8192 ? 256 : 1024;
+    // Four loads of four logits a thread, where there are enough of them.
+    p.threads = static_cast<int>(
+        std::clamp<int64_t>(round_up<int64_t>(ceil_div<int64_t>(V, 16), kWarp), kWarp, 1024));
     const bool clusters = device.major >= 9;
     while (clusters && p.cluster < kMostBlocks && ceil_div<int64_t>(V, p.cluster) > capacity) p.cluster *= 2;
     p.slice = round_up<int64_t>(ceil_div<int64_t>(V, p.cluster), 8);

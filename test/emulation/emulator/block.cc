@@ -213,13 +213,13 @@ void* in_block_of_cluster(void* shared, unsigned rank) {
   fail("not in the shared memory of this block");
 }
 
-const LaneWords* meet(const char* operation, const LaneWords& words) {
+const LaneWords* meet(const char* operation, const void* words, size_t bytes) {
   Warp& w = *running->warp;
-  if (!w.barrier.waiting.empty() && std::strcmp(w.operation, operation) != 0)
+  if (!w.barrier.waiting.empty() && w.operation != operation && std::strcmp(w.operation, operation) != 0)
     fail(std::string(operation) + ": other lanes of the warp wait at " + w.operation);
   w.operation = operation;
   LaneWords* set = w.words[running->parity++ & 1];
-  set[running->lane] = words;
+  std::memcpy(&set[running->lane], words, bytes);
   wait_at(w.barrier, kWarp);
   return set;
 }

@@ -95,6 +95,6 @@ void* shared_variable(const void* tag, size_t bytes);
 void* dynamic_shared();
 void* in_block_of_cluster(void* shared, unsigned rank);  // the same place in another block's shared memory
 // Brings words and waits for the other lanes; returns all 32 lanes' words.
-const LaneWords* meet(const char* operation, const LaneWords& words);
+const LaneWords* meet(const char* operation, const void* words, size_t bytes);
 
 }  // namespace emulation

@@ -102,17 +102,22 @@ inline void __threadfence() {}
 namespace emulation {
 
 template <class T>
-LaneWords to_words(T value) {
+const LaneWords* meet(const char* operation, const T& value) {
   static_assert(sizeof(T) <= sizeof(LaneWords));
-  LaneWords words{};
-  std::memcpy(&words, &value, sizeof value);
-  return words;
+  return meet(operation, &value, sizeof value);
 }
 template <class T>
 T from_words(const LaneWords& words) {
   T value;
   std::memcpy(&value, &words, sizeof value);
   return value;
+}
+template <class T, class U>
+T bits_as(U value) {
+  static_assert(sizeof(T) == sizeof(U));
+  T bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
 }
 inline void all_lanes(unsigned mask) {
   if (mask != 0xFFFFFFFFu) fail("only operations of whole warps are emulated");
@@ -122,29 +127,29 @@ inline void all_lanes(unsigned mask) {
 
 inline void __syncwarp(unsigned mask = 0xFFFFFFFFu) {
   emulation::all_lanes(mask);
-  emulation::meet("__syncwarp", {});
+  emulation::meet("__syncwarp", nullptr, 0);
 }
 template <class T>
 T __shfl_sync(unsigned mask, T value, int lane) {
   emulation::all_lanes(mask);
-  return emulation::from_words<T>(emulation::meet("__shfl_sync", emulation::to_words(value))[lane & 31]);
+  return emulation::from_words<T>(emulation::meet("__shfl_sync", value)[lane & 31]);
 }
 template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int lanes) {
   emulation::all_lanes(mask);
-  return emulation::from_words<T>(emulation::meet(
-      "__shfl_xor_sync", emulation::to_words(value))[(emulation::running->lane ^ lanes) & 31]);
+  return emulation::from_words<T>(
+      emulation::meet("__shfl_xor_sync", value)[(emulation::running->lane ^ lanes) & 31]);
 }
 template <class T>
 T __shfl_up_sync(unsigned mask, T value, unsigned lanes) {
   emulation::all_lanes(mask);
   const int from = emulation::running->lane - static_cast<int>(lanes);
-  const emulation::LaneWords* words = emulation::meet("__shfl_up_sync", emulation::to_words(value));
+  const emulation::LaneWords* words = emulation::meet("__shfl_up_sync", value);
   return from < 0 ? value : emulation::from_words<T>(words[from]);
 }
 inline unsigned __ballot_sync(unsigned mask, int predicate) {
   emulation::all_lanes(mask);
-  const emulation::LaneWords* words = emulation::meet("__ballot_sync", emulation::to_words(predicate != 0));
+  const emulation::LaneWords* words = emulation::meet("__ballot_sync", predicate != 0);
   unsigned bits = 0;
   for (int i = 0; i < 32; i++) bits |= emulation::from_words<bool>(words[i]) ? 1u << i : 0u;
   return bits;
@@ -196,14 +201,14 @@ inline float rsqrtf(float x) {
   return 1.f / sqrtf(x);
 }
 inline unsigned __float_as_uint(float x) {
-  return emulation::from_words<unsigned>(emulation::to_words(x));
+  return emulation::bits_as<unsigned>(x);
 }
 inline int __float_as_int(float x) {
-  return emulation::from_words<int>(emulation::to_words(x));
+  return emulation::bits_as<int>(x);
 }
 inline float __uint_as_float(unsigned x) {
-  return emulation::from_words<float>(emulation::to_words(x));
+  return emulation::bits_as<float>(x);
 }
 inline float __int_as_float(int x) {
-  return emulation::from_words<float>(emulation::to_words(x));
+  return emulation::bits_as<float>(x);
 }

@@ -18,7 +18,7 @@ inline void multiply_add(float (&c)[4], const uint32_t (&a)[4], const uint32_t (
   LaneWords own{};
   std::memcpy(own.word, a, sizeof a);
   std::memcpy(own.word + 4, b, sizeof b);
-  const LaneWords* lanes = meet("mma.sync", own);
+  const LaneWords* lanes = meet("mma.sync", &own, sizeof own);
   const int g = running->lane / 4, t = running->lane % 4;
   for (int i = 0; i < 4; i++) {
     const int upper = i / 2;      // row g or g + 8
@@ -40,7 +40,7 @@ void load_matrices(uint32_t* r, int count, const void* row, const char* name) {
   std::memcpy(own.word, &row, sizeof row);
   if (reinterpret_cast<uintptr_t>(row) % 16 != 0)
     fail(std::string(name) + ": a row is not aligned to 16 bytes");
-  const LaneWords* lanes = meet(name, own);
+  const LaneWords* lanes = meet(name, &own, sizeof own);
   const int g = running->lane / 4, t = running->lane % 4;
   for (int i = 0; i < count; i++) {
     const uint16_t* rows[8];
@@ -50,7 +50,7 @@ void load_matrices(uint32_t* r, int count, const void* row, const char* name) {
     r[i] = static_cast<uint32_t>(low) | static_cast<uint32_t>(high) << 16;
   }
   // The instruction reads before any lane goes on and writes there.
-  meet("end of ldmatrix", {});
+  meet("end of ldmatrix", nullptr, 0);
 }
 template <bool kTransposed>
 void load_matrices_x4(uint32_t (&r)[4], const void* row) {
