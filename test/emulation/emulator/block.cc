@@ -219,7 +219,7 @@ const LaneWords* meet(const char* operation, const void* words, size_t bytes) {
     fail(std::string(operation) + ": other lanes of the warp wait at " + w.operation);
   w.operation = operation;
   LaneWords* set = w.words[running->parity++ & 1];
-  if (bytes > 0) std::memcpy(&set[running->lane], words, bytes);
+  std::memcpy(&set[running->lane], words, bytes);
   wait_at(w.barrier, kWarp);
   return set;
 }
