@@ -101,6 +101,10 @@ Fiber::~Fiber() {
 #if !defined(__x86_64__)
   delete static_cast<ucontext_t*>(stack_pointer_);
 #endif
+#if EMULATION_ADDRESS_SANITIZER
+  // A stack that was left in mid-call still has poisoned pieces; the next mapping may be at the same place.
+  if (mapping_) __asan_unpoison_memory_region(stack_bottom_, stack_bytes_);
+#endif
   if (mapping_) munmap(mapping_, mapping_bytes_);
 }
 
