@@ -1,4 +1,5 @@
 import { expect, expectTypeOf, it } from 'vitest'
+import type { methodNames } from '../lib/config/rl-options.js'
 import type {
   Agent,
   EvaluateConfig,
@@ -39,9 +40,7 @@ it('configs take functions and arrays with their types, and leave out what has a
   expectTypeOf<SftConfig['demonstrations']>().not.toBeAny()
   expectTypeOf<EvaluateConfig['topP']>().toEqualTypeOf<number | undefined>()
   expectTypeOf<TrainConfig['topP']>().toEqualTypeOf<1 | undefined>()
-  expectTypeOf<TrainConfig['method']>().toEqualTypeOf<
-    'skillgate' | 'grpo' | 'masked-task-only' | 'first-oracle' | undefined
-  >()
+  expectTypeOf<TrainConfig['method']>().toEqualTypeOf<(typeof methodNames)[number] | undefined>()
   expectTypeOf(skillgate.evaluate).returns.resolves.toEqualTypeOf<Measurement>()
   // @ts-expect-error: there is no such option
   const wrong: TrainConfig = { ...config, groupSzie: 4 }

@@ -36,7 +36,9 @@ function problemOf(
 ): string {
   const place =
     issues.length === 1 && issues[0]!.path.length > 0 ? ` at place ${issues[0]!.path.join('.')}` : ''
-  return `expected ${description.expected}${description.unit ? ` (${description.unit})` : ''}${place}, got ${shown(value)}`
+  const unit = description.unit ? ` (${description.unit})` : ''
+  const near = typeof value === 'string' ? suggestion(value, description.choices ?? []) : ''
+  return `expected ${description.expected}${unit}${place}, got ${shown(value)}${near}`
 }
 
 /** Every problem of `given`, and the options that are right, defaults filled in. */

@@ -8,6 +8,8 @@ export interface OptionDescription extends OptionFacts {
   type: 'boolean' | 'integer' | 'number' | 'list' | 'text'
   /** e.g. `an integer from 2 to 1024`. */
   expected: string
+  /** The words that are allowed, where only some are. */
+  choices?: readonly string[]
   required: boolean
   default?: unknown
 }
@@ -74,6 +76,7 @@ export function describeOptions(shape: Shape): OptionDescription[] {
       flag: flagOf(name),
       type: typeOf(property),
       expected: facts.expects ?? expectedText(property),
+      ...(property.enum && { choices: property.enum.map(String) }),
       required: required.has(name) && !schema.safeParse(undefined).success,
       default: property.default,
     }

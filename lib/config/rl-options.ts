@@ -3,6 +3,16 @@ import { episodeOptions, settingOptions, slateOptions } from './episode-options.
 import { type OptionSet, type OptionsIn, type OptionsOut, optionFacts } from './option.js'
 import { engineOptions, listOption, optimizerOptions, programOptions, runOptions } from './shared-options.js'
 
+/** The names of `creditMethods`. */
+export const methodNames = [
+  'skillgate',
+  'grpo',
+  'skill-free',
+  'masked-task-only',
+  'first-oracle',
+  'trajectory-bonus',
+] as const
+
 const shape = {
   ...settingOptions,
   tasks: listOption().register(optionFacts, {
@@ -20,7 +30,7 @@ const shape = {
     mayChange: 'freely',
   }),
   method: z
-    .enum(['skillgate', 'grpo', 'masked-task-only', 'first-oracle'])
+    .enum(methodNames)
     .default('skillgate')
     .register(optionFacts, { section: 'Method', about: 'how credit is assigned' }),
   groupsPerStep: z.int().min(1).max(4096).default(16).register(optionFacts, {

@@ -9,6 +9,8 @@ export interface CreditMethod {
   readonly name: string
   /** Whether the tokens of read calls have a share in the outcome (the execution channel). */
   readonly readCalls: 'excluded' | 'included'
+  /** `hidden`: training episodes have no slate in their prompt. Default: they have. */
+  readonly slate?: 'hidden'
   /** One advantage a surviving trajectory. */
   outcome(group: Group): Float64Array
   /** One advantage a read of a surviving trajectory; 0 leaves the read without selection credit. */

@@ -5,7 +5,14 @@ import { assignCredit } from '../credit/credit.js'
 import { creditMethod } from '../credit/methods/index.js'
 import type { Agent } from '../rollout/agent.js'
 import { collect } from '../rollout/collect.js'
-import { drawTasks, type OpenPolicy, openNativePolicy, openSkills, openTasks } from '../rollout/setting.js'
+import {
+  drawTasks,
+  noSlate,
+  type OpenPolicy,
+  openNativePolicy,
+  openSkills,
+  openTasks,
+} from '../rollout/setting.js'
 import { storedGroups, writeTrajectories } from '../rollout/trajectory-file.js'
 import { learningRateSchedule } from '../update/schedule.js'
 import { updatePolicy } from '../update/update.js'
@@ -38,6 +45,7 @@ type Options = Omit<RlOptions, keyof Given> & Given
 export async function train(config: TrainConfig): Promise<RunResult> {
   const options = checkOptions(rlOptions, config) as Options
   const { seed, steps, temperature, topP, klCoefficient, signal } = options
+  const method = creditMethod(options.method)
   const emit = options.onEvent ?? printEvents()
   const openPolicy = options.openPolicy ?? openNativePolicy
 
@@ -97,6 +105,7 @@ export async function train(config: TrainConfig): Promise<RunResult> {
       const collected = await collect({
         ...options,
         ...stage.play(policy, { temperature, topP }),
+        ...(method.slate === 'hidden' && { slateFor: noSlate }),
         step,
         nextTask: () => draws.next(),
         onRollout: () => emit({ ...progress, done: ++done, total: Math.max(progress.total, done) }),
@@ -106,7 +115,7 @@ export async function train(config: TrainConfig): Promise<RunResult> {
       )
       clock.played()
       emit({ ...progress, what: `step ${step}: update after rollouts`, done })
-      const credit = assignCredit(collected.kept, { ...options, method: creditMethod(options.method) })
+      const credit = assignCredit(collected.kept, { ...options, method })
       const learningRate = rateOf(state.step)
       const update =
         credit.sequences.length === 0

@@ -54,12 +54,15 @@ export interface SkillSetting {
   slateFor(task: Task, seed: number): Slate
 }
 
+/** Shows no skills. */
+export const noSlate = (): Slate => ({ candidates: [], labelled: false })
+
 /** @param skills a folder tree of SKILL.md files, or the skills themselves */
 export async function openSkills(
   skills: string | readonly Skill[] | undefined,
   counts: SlateCounts,
 ): Promise<SkillSetting> {
-  if (skills === undefined) return { slateFor: () => ({ candidates: [], labelled: false }) }
+  if (skills === undefined) return { slateFor: noSlate }
   const library = typeof skills === 'string' ? await loadSkillLibrary(skills) : new SkillLibrary(skills)
   const { slateRelevant: relevant, slateIrrelevant: irrelevant, slateMisleading: misleading } = counts
   return {

@@ -4,7 +4,7 @@ import { checkOptions, inspectOptions } from '../../lib/config/check.js'
 import { describeOptions } from '../../lib/config/describe.js'
 import { evalOptions } from '../../lib/config/eval-options.js'
 import type { OptionSet } from '../../lib/config/option.js'
-import { rlOptions } from '../../lib/config/rl-options.js'
+import { methodNames, rlOptions } from '../../lib/config/rl-options.js'
 import { sftOptions } from '../../lib/config/sft-options.js'
 import { SkillgateError } from '../../lib/errors.js'
 
@@ -72,7 +72,7 @@ describe('problems', () => {
         steps: 0,
         learningRate: 'fast',
         betas: [0.9],
-        method: 'ppo',
+        method: 'skilgate',
       }),
     )
     expect(message).toContain('5 problems in the options of train')
@@ -81,7 +81,7 @@ describe('problems', () => {
     expect(message).toContain('learningRate: expected a number above 0, to 1, got "fast" (text)')
     expect(message).toContain('betas: expected 2 values, each a number from 0 below 1, got [0.9]')
     expect(message).toContain(
-      'method: expected one of skillgate, grpo, masked-task-only, first-oracle, got "ppo" (text)',
+      `method: expected one of ${methodNames.join(', ')}, got "skilgate" (text); did you mean "skillgate"?`,
     )
   })
   it('refuses what training cannot mean', () => {

@@ -79,6 +79,29 @@ describe('train', () => {
   })
 })
 
+it('skill-free shows slates in evaluation only', async () => {
+  const skills = ['one', 'two'].map((name) => {
+    const content = `---\nname: ${name}\ndescription: d\n---\n`
+    return { name, description: 'd', location: `/skills/${name}/SKILL.md`, content }
+  })
+  const shown = { training: new Set<number>(), evaluation: new Set<number>() }
+  const config = configOf({
+    ...{ method: 'skill-free', skills, steps: 2, evalEvery: 1 },
+    tasks: tasks.map((task) => ({ ...task, oracle: ['one'] })),
+    heldOut: [{ id: 'held-out', prompt: 'p', oracle: ['two'] }],
+    agent: async (session, task) => {
+      const played = task.id === 'held-out' ? shown.evaluation : shown.training
+      played.add(session.slate.candidates.length)
+      return agent(session, task)
+    },
+  })
+  await train(config)
+  expect([...shown.training]).toEqual([0])
+  expect([...shown.evaluation]).toEqual([2])
+  const [evaluation, step] = metricsOf(config.output)
+  expect([evaluation!.oracleRead, step!.oracleRead]).toEqual([expect.anything(), undefined])
+})
+
 describe('resuming', () => {
   const full = { evalEvery: 2, evalTasks: 3, keepBest: 'reward', keepLast: 10 } as const
 

@@ -3,9 +3,18 @@ import type { CreditMethod } from '../method.js'
 import { firstOracle } from './first-oracle.js'
 import { grpo } from './grpo.js'
 import { maskedTaskOnly } from './masked-task-only.js'
+import { skillFree } from './skill-free.js'
 import { skillgate } from './skillgate.js'
+import { trajectoryBonus } from './trajectory-bonus.js'
 
-export const creditMethods: readonly CreditMethod[] = [skillgate, grpo, maskedTaskOnly, firstOracle]
+export const creditMethods: readonly CreditMethod[] = [
+  skillgate,
+  grpo,
+  skillFree,
+  maskedTaskOnly,
+  firstOracle,
+  trajectoryBonus,
+]
 
 /** The built-in method of that name. */
 export function creditMethod(name: string): CreditMethod {
