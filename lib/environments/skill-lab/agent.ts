@@ -3,8 +3,8 @@ import type { LabTask } from './tasks.js'
 import { verify } from './verify.js'
 import { labTools, Workbench } from './workbench.js'
 
-/** Two reads, five commands and a last word. */
-export const MAX_TURNS = 8
+/** Two reads, five commands `horizon` times over, and a last word. */
+export const maxTurns = (horizon = 1) => 3 + 5 * horizon
 /** No turn of the environment needs more. */
 export const MAX_TURN_TOKENS = 64
 
@@ -14,17 +14,18 @@ export function systemPrompt(availableSkills: string): string {
   return availableSkills === '' ? request : `${request}\n\n${availableSkills}`
 }
 
-/** The environment's agent. `procedures` holds the commands of every skill by its name. */
+/** The environment's agent. `procedures` holds by a skill's name the commands its tasks ask for. */
 export function labAgent(
   procedures: ReadonlyMap<string, readonly string[]>,
   known: ReadonlySet<string>,
+  turns = maxTurns(),
 ): Agent {
   return async (session, task) => {
     const { data } = task as LabTask
     const bench = new Workbench((path) => session.readSkill(path), known)
     session.system(systemPrompt(session.availableSkills()))
     session.user(task.prompt)
-    for (let i = 0; i < MAX_TURNS; i++) {
+    for (let i = 0; i < turns; i++) {
       const turn = await session.generate({ tools: labTools, maxTokens: MAX_TURN_TOKENS })
       if (turn.toolCalls.length === 0 || turn.finishReason === 'length') break
       for (const call of turn.toolCalls) {

@@ -5,7 +5,8 @@ import { SeededRandom } from './seeded-random.js'
 
 /** A task of the environment; `data` holds what its verifier and its teacher know. */
 export interface LabTask extends Task {
-  oracle: readonly [string]
+  /** Absent: nobody has labelled the task. */
+  oracle?: readonly [string]
   slate: { relevant: readonly string[]; irrelevant: readonly string[]; misleading: readonly string[] }
   data: LabTaskData
 }
@@ -21,9 +22,14 @@ const STEMS = [
 
 /** Skills of a domain that tasks are about; the others stand beside them in slates. */
 const SUBJECTS_OF_DOMAIN = 2
-const RELEVANT_OF_DOMAIN = 3
-const RELEVANT_OF_NEIGHBOURS = 2
-const IRRELEVANT = 5
+
+/** What may differ from the environment's standard task. */
+export interface TaskOptions {
+  /** Candidates a task shows, 4 to 64. Default 16. */
+  slateSize?: number
+  /** How often a task asks for its skill's steps to be run. Default 1. */
+  horizon?: number
+}
 
 /** Which tasks: they differ in phrasing, in the files they name and, for `held-out-skill`, in the skill that is right. */
 export type Split = 'train' | 'held-out' | 'held-out-skill'
@@ -35,8 +41,11 @@ interface Subject {
   skill: Omit<LabSkill, 'heldOutPhrasings'>
 }
 
-/** `count` tasks of a split, each skill as often as any other. The same seed gives the same tasks. */
-export function makeTasks(split: Split, count: number, seed: number): LabTask[] {
+/**
+ * `count` tasks of a split, each skill as often as any other. The same seed gives the same tasks; whatever the options, the i-th one has
+ * the same phrasing, file and skill, and a smaller slate is part of a larger one.
+ */
+export function makeTasks(split: Split, count: number, seed: number, options: TaskOptions = {}): LabTask[] {
   const random = new SeededRandom(seed, STREAM[split])
   const subjects = subjectsOf(split)
   const tasks: LabTask[] = []
@@ -44,7 +53,7 @@ export function makeTasks(split: Split, count: number, seed: number): LabTask[] 
   for (let i = 0; i < count; i++) {
     if (i % subjects.length === 0) round = random.shuffled(subjects)
     const id = `lab-${split}-${String(i + 1).padStart(4, '0')}`
-    tasks.push(makeTask(id, split, round[i % subjects.length]!, random))
+    tasks.push(makeTask(id, split, round[i % subjects.length]!, random, options))
   }
   return tasks
 }
@@ -59,14 +68,20 @@ function subjectsOf(split: Split): Subject[] {
   )
 }
 
-function makeTask(id: string, split: Split, { domain, skill }: Subject, random: SeededRandom): LabTask {
+function makeTask(
+  id: string,
+  split: Split,
+  { domain, skill }: Subject,
+  random: SeededRandom,
+  { slateSize = 16, horizon = 1 }: TaskOptions,
+): LabTask {
   const stems = STEMS.filter((stem) => isHeldOutFile(stem, domain) === (split !== 'train'))
   const file = `${random.pick(stems)}.${domain.extension}`
   return {
     id,
-    prompt: random.pick(skill.phrasings).replaceAll('{file}', file),
+    prompt: random.pick(skill.phrasings).replaceAll('{file}', file) + repetition(horizon),
     oracle: [skill.name],
-    slate: makeSlate(domain, skill.name, random),
+    slate: makeSlate(domain, skill, slateSize, random),
     data: { domain: domain.name, skill: skill.name, decoy: skill.decoy, file },
   }
 }
@@ -76,19 +91,49 @@ function isHeldOutFile(stem: string, domain: Domain): boolean {
   return (STEMS.indexOf(stem) + domains.indexOf(domain)) % 5 === 0
 }
 
-/** Skills of training only: no slate shows a held-out skill beside its own tasks. */
-function makeSlate(domain: Domain, oracle: string, random: SeededRandom): LabTask['slate'] {
+/** The sentence that asks for more than one run of the steps. */
+function repetition(horizon: number): string {
+  return horizon === 1 ? '' : ` Run all its steps ${horizon === 2 ? 'twice' : `${horizon} times`}.`
+}
+
+/**
+ * Skills of training only: no slate shows a held-out skill beside its own tasks. Where the skills that serve other tasks are used up,
+ * misleading skills of distant domains stand among the irrelevant ones.
+ */
+function makeSlate(domain: Domain, { name, decoy }: Subject['skill'], size: number, random: SeededRandom) {
   const names = (skills: readonly { name: string }[]) => skills.map((skill) => skill.name)
-  const own = names(domain.skills).filter((name) => name !== oracle)
+  const own = names(domain.skills).filter((other) => other !== name)
   const near = domains.filter((other) => domain.neighbours.includes(other.name))
   const far = domains.filter((other) => other !== domain && !near.includes(other))
   const neighbouring = names(near.flatMap((other) => other.skills))
+  const ownInOrder = random.shuffled(own)
+  const neighbouringInOrder = random.shuffled(neighbouring)
+  const unrelated = random.shuffled(names(far.flatMap((other) => other.skills)))
+  const misleading = misleadingSkills(domain)
+  const counts = slateCounts(size)
   return {
     relevant: [
-      ...random.sample(own, RELEVANT_OF_DOMAIN),
-      ...random.sample(neighbouring, RELEVANT_OF_NEIGHBOURS),
+      ...ownInOrder.slice(0, counts.ownRelevant),
+      ...neighbouringInOrder.slice(0, counts.neighbouringRelevant),
     ],
-    irrelevant: random.sample(names(far.flatMap((other) => other.skills)), IRRELEVANT),
-    misleading: misleadingSkills(domain),
+    irrelevant: [...unrelated, ...far.flatMap(misleadingSkills)].slice(0, counts.irrelevant),
+    misleading:
+      size < 16
+        ? [decoy, ...misleading.filter((other) => other !== decoy)].slice(0, counts.misleading)
+        : misleading,
+  }
+}
+
+/** How many of each kind stand beside the oracle: a third each up to 16, then all relevant ones there are before irrelevant ones. */
+function slateCounts(size: number) {
+  const third = Math.floor((size - 1) / 3)
+  const misleading = Math.min(5, third)
+  const relevant = Math.min(size < 16 ? third : 5 + Math.floor((size - 16) / 4), 11)
+  const ownRelevant = Math.min(3, relevant)
+  return {
+    misleading,
+    ownRelevant,
+    neighbouringRelevant: relevant - ownRelevant,
+    irrelevant: size - 1 - misleading - relevant,
   }
 }

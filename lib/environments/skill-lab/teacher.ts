@@ -48,7 +48,8 @@ function chooseReads(task: LabTask, habits: TeacherHabits, random: SeededRandom)
   share -= habits.decoy
   if (share < 0) return random.uniform() < habits.secondLook ? [decoy, skill] : [decoy]
   share -= habits.misleading
-  if (share < 0) return [random.pick(task.slate.misleading.filter((name) => name !== decoy))]
+  const others = task.slate.misleading.filter((name) => name !== decoy)
+  if (share < 0) return [others.length === 0 ? decoy : random.pick(others)]
   return [random.pick(task.slate.relevant)]
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_TURNS } from '../../../lib/environments/skill-lab/agent.js'
+import { maxTurns } from '../../../lib/environments/skill-lab/agent.js'
 import { callText } from '../../../lib/environments/skill-lab/call-text.js'
 import { demonstration } from '../../../lib/environments/skill-lab/demonstrations.js'
 import { skillLab } from '../../../lib/environments/skill-lab/index.js'
@@ -91,12 +91,12 @@ describe('the agent', () => {
     expect(cut.generated).toBe(1)
     expect(cut.messages.some((message) => message.role === 'tool')).toBe(false)
     const endless = await play(Array.from({ length: 50 }, () => read(skill)))
-    expect(endless.generated).toBe(MAX_TURNS)
+    expect(endless.generated).toBe(maxTurns())
     expect(endless.outcome.reward).toBe(0)
   })
 
   it('has turns enough for a wrong read, a right one and any procedure', () => {
     for (const commands of library.procedures.values())
-      expect(2 + commands.length + 1).toBeLessThanOrEqual(MAX_TURNS)
+      expect(2 + commands.length + 1).toBeLessThanOrEqual(maxTurns())
   })
 })

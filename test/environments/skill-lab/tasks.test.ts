@@ -12,7 +12,7 @@ const sets = { train: lab.trainTasks, heldOut: lab.heldOutTasks, heldOutSkill: l
 const all = Object.values(sets).flat()
 const domainOf = (task: LabTask) => domains.find((domain) => domain.name === task.data.domain)!
 const shown = (task: LabTask) => [
-  ...task.oracle,
+  ...(task.oracle ?? []),
   ...task.slate.relevant,
   ...task.slate.irrelevant,
   ...task.slate.misleading,
