@@ -18,6 +18,11 @@ const schema = z.object({
   /** Sums over the run, e.g. steps skipped. */
   counters: z.record(z.string(), z.number()),
   best: z.object({ step: z.int().min(0), metric: z.string(), value: z.number() }).optional(),
+  /** What the credit method has gathered: rows of a name and figures. */
+  memory: z
+    .array(z.tuple([z.string()], z.number()).readonly())
+    .readonly()
+    .optional(),
   /** Fingerprints of what the run reads: model, tasks, skills. */
   inputs: z.record(z.string(), z.string()),
 })

@@ -63,7 +63,7 @@ function slateText({ slate, reads, labelled }: Trajectory): string {
     title,
     align: 'left' as const,
   }))
-  return `${table(columns, rows)}${labelled ? '' : '\nthe task has no label: execution channel only'}`
+  return `${table(columns, rows)}${labelled ? '' : '\nthe task has no label'}`
 }
 
 function readsText({ reads }: Trajectory): string {

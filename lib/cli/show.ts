@@ -9,6 +9,7 @@ import { Tokenizer } from '../policy/tokenizer.js'
 import { readTrajectories, type StoredGroup } from '../rollout/trajectory-file.js'
 import { type Command, exitCodes } from './command.js'
 import { checkGivenOptions, readGivenOptions } from './command-options.js'
+import { memoryBefore } from './show-memory.js'
 import { showOptions } from './show-options.js'
 import { trajectoryText } from './show-trajectory.js'
 
@@ -49,9 +50,10 @@ export const showCommand: Command = {
     const method = creditMethod(options.method ?? textOption(config, 'method') ?? 'skillgate')
     const coefficient = options.selectorCoefficient ?? Number(config.selectorCoefficient ?? 0.2)
     const trainedOn = groups.filter(({ step, dropped }) => step === group.step && dropped === undefined)
+    const memory = await memoryBefore(method, file, group.step)
     const credit = group.dropped
       ? undefined
-      : assignCredit(trainedOn, { method, selectorCoefficient: coefficient })
+      : assignCredit(trainedOn, { method, memory, selectorCoefficient: coefficient })
     const credited = credit?.sequences.filter((sequence) => sequence.trajectory === trajectory) ?? []
 
     progress.line(style.dim(`${file}; credit by ${method.name}, selector coefficient ${coefficient}`))

@@ -6,6 +6,7 @@ import { engineOptions, listOption, optimizerOptions, programOptions, runOptions
 /** The names of `creditMethods`. */
 export const methodNames = [
   'skillgate',
+  'skillgate-auto',
   'grpo',
   'skill-free',
   'masked-task-only',

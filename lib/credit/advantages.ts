@@ -43,6 +43,7 @@ export function firstOracleUtility(reads: readonly SkillRead[]): number[] {
   return reads.map((_, i) => (i === first ? 1 : 0))
 }
 
-function sortedSum(values: Float64Array): number {
+/** The sum in ascending order: the same bits whatever the order of the values. */
+export function sortedSum(values: Float64Array): number {
   return values.toSorted().reduce((sum, value) => sum + value, 0)
 }

@@ -2,7 +2,7 @@ import type { MaskTokensInput, MaskTokensResult } from '../addon/addon-types.js'
 import { kernels } from '../addon/kernels.js'
 import { SkillgateError } from '../errors.js'
 import type { Group, TokenRange, Trajectory } from '../rollout/trajectory.js'
-import type { CreditMethod } from './method.js'
+import type { CreditMemory, CreditMethod } from './method.js'
 import { type ScoredTrajectory, type ScoreStatistics, scoreGroups, scoreStatistics } from './score.js'
 
 export const CHANNEL_NONE = 0
@@ -40,6 +40,8 @@ export interface CreditedBatch {
 
 export interface CreditOptions {
   method: CreditMethod
+  /** What the method has gathered before this step; `method.learn` gives what it has after it. */
+  memory?: CreditMemory
   /** lambda: what the selection channel weighs against the execution channel. Default 0.2. */
   selectorCoefficient?: number
   /** The kernel that spreads advantages over tokens; the addon's unless another is given. */
@@ -48,17 +50,17 @@ export interface CreditOptions {
 
 /**
  * Credit for one update batch. The weights are normalised over all of `groups`, so this comes before any split.
- * Trajectories without a reward take no part. In a group without oracle labels read calls are tokens like any others.
+ * Trajectories without a reward take no part. A method that needs labels takes read calls for tokens like any others in a group without.
  */
 export function assignCredit(groups: readonly Group[], options: CreditOptions): CreditedBatch {
-  const { method, selectorCoefficient = 0.2, maskTokens = kernels.maskTokens } = options
+  const { method, memory, selectorCoefficient = 0.2, maskTokens = kernels.maskTokens } = options
   if (!(Number.isFinite(selectorCoefficient) && selectorCoefficient >= 0)) {
     throw new SkillgateError(
       'ERR_INVALID_OPTION',
       `expected a number of at least 0 for selectorCoefficient, got ${selectorCoefficient}`,
     )
   }
-  const scored = scoreGroups(groups, method)
+  const scored = scoreGroups(groups, method, memory)
   const { rows, reads, tokens } = layOut(scored)
   const figures = scoreStatistics(groups, scored)
   if (tokens === 0) {
@@ -126,7 +128,7 @@ function layOut(scored: readonly ScoredTrajectory[]): { rows: Row[]; reads: Flat
   const rows: Row[] = []
   const reads: FlatRead[] = []
   let end = 0
-  for (const { trajectory, labelled, outcome, actions } of scored) {
+  for (const { trajectory, readsApart, outcome, actions } of scored) {
     const starts = trajectory.sequences.map((sequence, i) => {
       if (!sequence.generated.includes(1)) return undefined
       const start = end
@@ -134,7 +136,7 @@ function layOut(scored: readonly ScoredTrajectory[]): { rows: Row[]; reads: Flat
       rows.push({ trajectory, sequence: i, outcome, start, end })
       return start
     })
-    if (!labelled) continue
+    if (!readsApart) continue
     for (const [i, read] of trajectory.reads.entries()) {
       const start = starts[read.sequence]
       if (start === undefined) continue

@@ -1,6 +1,9 @@
 import { type Group, type SkillRead, survivors } from '../rollout/trajectory.js'
 import { selectorAdvantage } from './advantages.js'
 
+/** What a method has gathered over the steps of a run, in rows of a name and figures: plain JSON, kept in checkpoints. */
+export type CreditMemory = readonly (readonly [name: string, ...figures: number[]])[]
+
 /**
  * How rewards and reads become advantages. A method never sees tokens: masks, weights and the loss follow from what it
  * returns. Groups are as collected; entries of both results stand for the group's survivors, in order.
@@ -9,12 +12,16 @@ export interface CreditMethod {
   readonly name: string
   /** Whether the tokens of read calls have a share in the outcome (the execution channel). */
   readonly readCalls: 'excluded' | 'included'
+  /** `needed`: in a group without oracle labels read calls are tokens like any others. `unused`: no label is ever looked at. */
+  readonly labels: 'needed' | 'unused'
   /** `hidden`: training episodes have no slate in their prompt. Default: they have. */
   readonly slate?: 'hidden'
   /** One advantage a surviving trajectory. */
   outcome(group: Group): Float64Array
   /** One advantage a read of a surviving trajectory; 0 leaves the read without selection credit. */
-  actions(group: Group): Float64Array[]
+  actions(group: Group, memory?: CreditMemory): Float64Array[]
+  /** The memory after a step that trained on `groups`; absent: the method has none. It never changes `memory` itself. */
+  learn?(memory: CreditMemory | undefined, groups: readonly Group[]): CreditMemory
 }
 
 /** No read has selection credit. */
@@ -28,7 +35,7 @@ export function selectionBy(utility: (reads: readonly SkillRead[]) => number[]) 
     isLabelled(group) ? selectorAdvantage(survivors(group).map((t) => utility(t.reads))) : noSelection(group)
 }
 
-/** False: the task names no oracle, so that its group has an execution channel only. */
+/** False: the task names no oracle. */
 export function isLabelled(group: Group): boolean {
   return group.trajectories.every((t) => t.labelled)
 }

@@ -1,11 +1,12 @@
 import { SkillgateError } from '../errors.js'
 import { allEqual, type Group, survivors, type Trajectory } from '../rollout/trajectory.js'
-import { type CreditMethod, isLabelled } from './method.js'
+import { type CreditMemory, type CreditMethod, isLabelled } from './method.js'
 
 /** A surviving trajectory with its advantages: one for the outcome, one for each of its reads. */
 export interface ScoredTrajectory {
   trajectory: Trajectory & { reward: number }
-  labelled: boolean
+  /** False: its read calls are tokens like any others. */
+  readsApart: boolean
   outcome: number
   actions: Float64Array
 }
@@ -32,17 +33,21 @@ export interface ScoreStatistics {
 }
 
 /** Applies a method to each group: survivors in order of group and place. */
-export function scoreGroups(groups: readonly Group[], method: CreditMethod): ScoredTrajectory[] {
+export function scoreGroups(
+  groups: readonly Group[],
+  method: CreditMethod,
+  memory?: CreditMemory,
+): ScoredTrajectory[] {
   return groups.flatMap((group) => {
     const taking = survivors(group)
     const outcome = method.outcome(group)
-    const actions = method.actions(group)
+    const actions = method.actions(group, memory)
     check(method, group, 'outcome', outcome.length, taking.length)
     check(method, group, 'actions', actions.length, taking.length)
-    const labelled = isLabelled(group)
+    const readsApart = method.labels === 'unused' || isLabelled(group)
     return taking.map((trajectory, i) => {
       check(method, group, `actions[${i}]`, actions[i]!.length, trajectory.reads.length)
-      const scored = { trajectory, labelled, outcome: outcome[i]!, actions: actions[i]! }
+      const scored = { trajectory, readsApart, outcome: outcome[i]!, actions: actions[i]! }
       if (!Number.isFinite(scored.outcome) || !scored.actions.every(Number.isFinite)) {
         throw new SkillgateError(
           'ERR_CREDIT',

@@ -115,7 +115,7 @@ export async function train(config: TrainConfig): Promise<RunResult> {
       )
       clock.played()
       emit({ ...progress, what: `step ${step}: update after rollouts`, done })
-      const credit = assignCredit(collected.kept, { ...options, method })
+      const credit = assignCredit(collected.kept, { ...options, method, memory: state.memory })
       const learningRate = rateOf(state.step)
       const update =
         credit.sequences.length === 0
@@ -132,6 +132,7 @@ export async function train(config: TrainConfig): Promise<RunResult> {
         step,
         policyVersion: policy.version,
         data: draws.state,
+        ...(method.learn && { memory: method.learn(state.memory, collected.kept) }),
         counters: {
           skippedSteps: skippedSteps + (update.steps === 1 ? 0 : 1),
           failedRollouts: failedRollouts + figures.failed,

@@ -22,6 +22,6 @@ export interface Candidate {
 /** The candidates shown to the agent for one task, in the order shown. */
 export interface Slate {
   candidates: readonly Candidate[]
-  /** False where the task names no oracle: its group has an execution channel only. */
+  /** False where the task names no oracle. */
   labelled: boolean
 }

@@ -86,7 +86,8 @@ test('channels lie inside what was sampled, and weights sum to 1, lambda and 1',
             expect([channel, s.weight[t], s.klWeight[t], s.advantage[t]]).toEqual([0, 0, 0, 0])
           totals[channel]! += s.weight[t]!
         }
-        if (method.readCalls === 'included' || !s.trajectory.labelled) continue
+        if (method.readCalls === 'included') continue
+        if (method.labels === 'needed' && !s.trajectory.labelled) continue
         for (const { call, identity } of s.trajectory.reads) {
           for (let t = call.start; t < call.end; t++) {
             const named = t >= identity.start && t < identity.end

@@ -5,10 +5,12 @@ import { grpo } from './grpo.js'
 import { maskedTaskOnly } from './masked-task-only.js'
 import { skillFree } from './skill-free.js'
 import { skillgate } from './skillgate.js'
+import { skillgateAuto } from './skillgate-auto.js'
 import { trajectoryBonus } from './trajectory-bonus.js'
 
 export const creditMethods: readonly CreditMethod[] = [
   skillgate,
+  skillgateAuto,
   grpo,
   skillFree,
   maskedTaskOnly,

@@ -6,6 +6,7 @@ import { type CreditMethod, selectionBy } from '../method.js'
 export const skillgate: CreditMethod = {
   name: 'skillgate',
   readCalls: 'excluded',
+  labels: 'needed',
   outcome: (group) => outcomeAdvantage(survivors(group).map((t) => t.reward)),
   actions: selectionBy(cleanOracleUtility),
 }

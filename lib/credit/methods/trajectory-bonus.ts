@@ -15,6 +15,7 @@ const SUCCESS_WITHOUT_READ = 0.35
 export const trajectoryBonus: CreditMethod = {
   ...grpo,
   name: 'trajectory-bonus',
+  labels: 'needed',
   outcome: (group) =>
     outcomeAdvantage(survivors(group).map((t) => t.reward + (isLabelled(group) ? bonus(t) : 0))),
 }
