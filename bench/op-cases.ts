@@ -1,0 +1,36 @@
+import type { OpSpec } from './native-ops.js'
+
+/** Shapes of a model like SmolLM2-135M (576 wide, 9/3 heads of 64, vocabulary 49,152) at 1,024 tokens, unless said otherwise. */
+export const opCases: readonly OpSpec[] = [
+  { op: 'matmul', pass: 'forward', T: 1024, N: 1536, K: 576 },
+  { op: 'matmul', pass: 'input', T: 1024, N: 1536, K: 576 },
+  { op: 'matmul', pass: 'weight', T: 1024, N: 1536, K: 576 },
+  { op: 'matmul', pass: 'forward', T: 1024, N: 576, K: 1536 },
+  { op: 'matmul', pass: 'pack', T: 1, N: 49152, K: 576 },
+  // One and eight sequences decoding: bound by the bytes of the weights.
+  { op: 'matmul', pass: 'forward', T: 1, N: 1536, K: 576 },
+  { op: 'matmul', pass: 'forward', T: 1, N: 49152, K: 576 },
+  { op: 'matmul', pass: 'forward', T: 8, N: 49152, K: 576 },
+  { op: 'attention', pass: 'forward', S: 1, n: 1024, H: 9, G: 3, E: 64 },
+  { op: 'attention', pass: 'backward', S: 1, n: 1024, H: 9, G: 3, E: 64 },
+  { op: 'attention', pass: 'forward', S: 4, n: 256, H: 9, G: 3, E: 64 },
+  { op: 'attention', pass: 'decode', S: 8, n: 1024, H: 9, G: 3, E: 64 },
+  { op: 'rmsnorm', pass: 'forward', T: 1024, D: 576 },
+  { op: 'rmsnorm', pass: 'backward', T: 1024, D: 576 },
+  { op: 'rope', T: 1024, H: 9, E: 64 },
+  { op: 'swiglu', pass: 'forward', T: 1024, F: 1536 },
+  { op: 'swiglu', pass: 'backward', T: 1024, F: 1536 },
+  { op: 'embedding', pass: 'forward', T: 1024, D: 576, V: 49152 },
+  { op: 'embedding', pass: 'backward', T: 1024, D: 576, V: 49152 },
+  { op: 'policy_loss', T: 1024, D: 256, V: 8192, density: 1 },
+  { op: 'policy_loss', T: 1024, D: 256, V: 8192, density: 0.25 },
+  { op: 'policy_loss', T: 1024, D: 576, V: 49152, density: 1 },
+  { op: 'policy_loss', T: 1024, D: 576, V: 49152, density: 0.25 },
+  { op: 'policy_loss', T: 1024, D: 576, V: 49152, density: 1, terms: 'plain' },
+  { op: 'token_mask', S: 64, n: 1024 },
+  { op: 'grad_norm', N: 1 << 24 },
+  { op: 'adamw', N: 1 << 24 },
+  { op: 'sampling', R: 1, V: 49152 },
+  { op: 'sampling', R: 8, V: 49152, top_p: 0.9 },
+  { op: 'sampling', R: 8, V: 49152, top_k: 50 },
+]
