@@ -7,6 +7,7 @@ const libraryArrows: Record<string, readonly string[]> = {
   recipes: ['rollout', 'credit', 'update', 'checkpoint', 'eval', 'config', 'report'],
   eval: ['rollout/trajectory', 'credit', 'skills'],
   audit: ['rollout/trajectory', 'credit', 'skills', 'report/figures', 'report/table'],
+  compare: ['rollout/trajectory', 'eval', 'checkpoint', 'config', 'report'],
   rollout: ['policy', 'skills', 'tasks'],
   credit: ['rollout/trajectory', 'skills', 'addon'],
   update: ['credit', 'policy', 'addon'],

@@ -1,5 +1,6 @@
 import { auditCommand } from './audit.js'
 import type { Command } from './command.js'
+import { compareCommand } from './compare.js'
 import { doctorCommand } from './doctor.js'
 import { evalCommand } from './eval.js'
 import { sftCommand } from './sft.js'
@@ -11,6 +12,7 @@ export const commands: readonly Command[] = [
   trainCommand,
   sftCommand,
   evalCommand,
+  compareCommand,
   showCommand,
   auditCommand,
   doctorCommand,

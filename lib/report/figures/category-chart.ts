@@ -32,7 +32,12 @@ export function categoryChart(chart: CategoryChart, options: FigureOptions = {})
   const { series, categories, reference, id } = chart
   const hasBars = series.some(({ mark }) => mark === 'bar')
   const data = series.flatMap((one) => one.data.filter((datum) => datum !== null))
-  const values = data.flatMap(({ value, low = value, high = value }) => [value, low, high])
+  const values = data.flatMap(({ value, low = value, high = value, points = [] }) => [
+    value,
+    low,
+    high,
+    ...points,
+  ])
   if (hasBars && chart.y.scale !== 'log') values.push(0)
   if (reference) values.push(reference.value)
   const below = series.some((one) =>

@@ -1,5 +1,5 @@
 import type { Frame } from './frame.js'
-import { bar, isFullBar, marker, whisker } from './marks.js'
+import { bar, dot, isFullBar, marker, whisker } from './marks.js'
 import { label, type Svg } from './svg.js'
 import { textWidth } from './text-width.js'
 
@@ -11,6 +11,8 @@ export interface Datum {
   high?: number
   /** Written beside the mark. */
   text?: string
+  /** The single values that the value sums up: a small dot each. */
+  points?: readonly number[]
 }
 
 export interface MarkPlace {
@@ -39,7 +41,18 @@ export function drawMark(datum: Datum, place: MarkPlace, frame: Frame): Svg {
     low === undefined || high === undefined
       ? ''
       : whisker(x, y.at(low), y.at(high), series, mark === 'bar' ? width : undefined)
-  return mark === 'bar' ? bar(box, series, id) + interval : interval + marker({ x, y: y.at(value) }, series)
+  const dots = (datum.points ?? []).map((point, i, all) => dot(x + spread(i, all.length, width), y.at(point)))
+  const drawn =
+    mark === 'bar' ? bar(box, series, id) + interval : interval + marker({ x, y: y.at(value) }, series)
+  return drawn + dots.join('')
+}
+
+/** Dots stand side by side, left and right of the interval, so that equal values are seen. */
+function spread(place: number, count: number, width: number): number {
+  const room = Math.min(26, width * 0.8)
+  const step = room / Math.max(1, count)
+  const middle = (place - (count - 1) / 2) * step
+  return Math.abs(middle) < 2 ? step / 3 : middle
 }
 
 /** Whether the texts of a series fit beside each other, each in `room`. */

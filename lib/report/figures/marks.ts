@@ -9,7 +9,7 @@ export interface Point {
 /** The class of a series' colour. */
 export const colourOf = (series: number) => `s${series % seriesColours}`
 
-const dashes = ['', '6 3', '2 3', '9 3 2 3', '4 2 1 2', '12 4']
+const dashes = ['', '6 3', '2 3', '9 3 2 3', '4 2 1 2', '12 4', '7 2 2 2 2 2']
 
 /** A straight line through points. Series differ by dash, too. */
 export function lineThrough(points: readonly Point[], series: number): Svg {
@@ -53,6 +53,11 @@ export function marker({ x, y }: Point, series: number): Svg {
   if (shape === 'circle') return element('circle', { class: paint, cx: x, cy: y, r: 4.2 })
   const points = shape.map(([dx, dy]) => `${round(x + dx)},${round(y + dy)}`).join(' ')
   return element('polygon', { class: paint, points })
+}
+
+/** A single value among those a mark sums up. */
+export function dot(x: number, y: number): Svg {
+  return element('circle', { class: 'dot', cx: x, cy: y, r: 2.1 })
 }
 
 /** An interval: a vertical line with a short one at either end. Over a bar it stands out by a seam around it. */

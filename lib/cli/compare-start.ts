@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LabSetting } from '../compare/run-spec.js'
+import { type SkillLab, skillLab } from '../environments/skill-lab/index.js'
+import type { Emit } from '../recipes/events.js'
+import { type SftConfig, sft } from '../recipes/sft.js'
+
+export interface StartOptions {
+  /** Where the model and its training go; what is there is gone on with. */
+  folder: string
+  setting: LabSetting
+  /** threads, device, instructionSet. */
+  engine: Readonly<Record<string, unknown>>
+  signal?: AbortSignal
+  onEvent?: Emit
+  lab?: SkillLab
+}
+
+/**
+ * The model every run starts from: small, with random weights, then taught by demonstrations of the environment.
+ * @returns its folder; undefined where the signal stopped it
+ */
+export async function makeStart({ folder, setting, engine, signal, onEvent, ...given }: StartOptions) {
+  // Labels are no part of what is demonstrated.
+  const lab = given.lab ?? (await skillLab({ ...setting, wrongLabels: 0, missingLabels: 0 }))
+  const { seed } = setting
+  const model = join(folder, 'model')
+  if (!existsSync(join(model, 'model.safetensors'))) await lab.createModel(model, seed)
+  const { demonstrations: count, demonstrationsPerTask: _, choicesOfSeven: __, ...options } = lab.defaults.sft
+  const demonstrations = lab.demonstrations(count, seed)
+  const output = join(folder, 'sft')
+  const config = { ...options, ...engine, model, demonstrations, output, seed, resume: true, signal, onEvent }
+  const taught = await sft(config as SftConfig)
+  return taught.stopped ? undefined : join(taught.checkpoint!, 'model')
+}
