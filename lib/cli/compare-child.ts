@@ -11,7 +11,7 @@ export type ChildMessage =
 /** What it is told. */
 export type ParentMessage = { type: 'play'; spec: RunSpec } | { type: 'stop' }
 
-// Ctrl-C reaches every process of the terminal: each saves its last completed step, however often it is told.
+// It saves its last completed step and ends where it is told to, and where the process that began it is gone.
 const controller = new AbortController()
 const stop = () => controller.abort()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, stop)

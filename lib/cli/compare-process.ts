@@ -8,11 +8,11 @@ import type { PlayOptions } from './compare-play.js'
 const childFile = fileURLToPath(new URL('./compare-child.js', import.meta.url))
 
 /**
- * Plays one run in a process of its own. Its end is waited for, so that what it saves when it is stopped is whole.
+ * Plays one run in a process of its own, which is no part of the terminal's: Ctrl-C reaches this one, and this one tells it. Its end is waited for, so that what it saves when it is stopped is whole.
  * @throws ERR_RUN with what the process said, or how it ended
  */
 export function playInProcess(spec: RunSpec, { signal, onProgress }: PlayOptions): Promise<boolean> {
-  const child = fork(childFile, [], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  const child = fork(childFile, [], { detached: true, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
   const tell = (message: ParentMessage) => {
     if (child.connected) child.send(message)
   }

@@ -30,6 +30,8 @@ export interface DemonstrationOptions {
    */
   choicesOfSeven?: number
   habits?: TeacherHabits
+  /** How often a task asks for its skill's steps. Default 1. */
+  horizon?: number
 }
 
 const STREAM = 11
@@ -47,13 +49,14 @@ export function demonstrate(
     slateSizes = [4, 16],
     choicesOfSeven = 0,
     habits = teacherHabits,
+    horizon = 1,
   } = options
   const random = new SeededRandom(seed, STREAM)
   const demonstrations: LabDemonstration[] = []
   for (let i = 0; demonstrations.length < count; i++) {
     const task = tasks[i % tasks.length]!
     const plans = Array.from({ length: Math.min(perTask, count - demonstrations.length) }, () =>
-      planOf(task, library.procedures, habits, random),
+      planOf(task, library.procedures, habits, random, horizon),
     )
     const slate = shownIn(library, task, plans, slateSizes[i % slateSizes.length]!, seed)
     const choiceOnly = (i * choicesOfSeven) % 7 >= 7 - choicesOfSeven

@@ -53,12 +53,13 @@ export async function skillLab(options: SkillLabOptions = {}): Promise<SkillLab>
     heldOutSkillTasks: makeTasks('held-out-skill', HELD_OUT_SKILL_TASKS, seed, { slateSize, horizon }),
     agent: labAgent(procedures, library.commandNames, maxTurns(horizon)),
     demonstrations: (count, demonstrationSeed) =>
-      demonstrate({ ...library, procedures }, taught, {
+      demonstrate(library, taught, {
         count,
         seed: demonstrationSeed,
         perTask: defaults.sft.demonstrationsPerTask,
         choicesOfSeven: defaults.sft.choicesOfSeven,
         slateSizes: [4, slateSize],
+        horizon,
       }),
     createModel,
     defaults,

@@ -15,7 +15,7 @@ export interface TeacherHabits {
   relevant: number
   /** Of the reads of the decoy: how many notice, read the oracle next and follow that. */
   secondLook: number
-  /** Of all demonstrations: how many leave out a command or swap two. */
+  /** Of all runs of a skill's steps: how many leave out a command or swap two. */
   slip: number
 }
 
@@ -28,16 +28,20 @@ export const teacherHabits: TeacherHabits = {
   slip: 0.05,
 }
 
-/** What the teacher does for a task. It follows the skill it read last, right or wrong. */
+/** What the teacher does for a task. It follows the skill it read last, right or wrong, `horizon` times over. */
 export function planOf(
   task: LabTask,
   procedures: ReadonlyMap<string, readonly string[]>,
   habits: TeacherHabits,
   random: SeededRandom,
+  horizon = 1,
 ): Plan {
   const reads = chooseReads(task, habits, random)
-  const commands = procedures.get(reads.at(-1)!)!
-  return { reads, commands: random.uniform() < habits.slip ? slip(commands, random) : commands }
+  const steps = procedures.get(reads.at(-1)!)!
+  const runs = Array.from({ length: horizon }, () =>
+    random.uniform() < habits.slip ? slip(steps, random) : steps,
+  )
+  return { reads, commands: runs.flat() }
 }
 
 function chooseReads(task: LabTask, habits: TeacherHabits, random: SeededRandom): string[] {
