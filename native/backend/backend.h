@@ -127,6 +127,10 @@ class Backend {
   virtual void copy(void* to, const void* from, size_t bytes) = 0;
   virtual void zero(void* p, size_t bytes) = 0;
   virtual void synchronize() = 0;
+  // Bytes the device can still give; the largest int64 where it cannot tell.
+  virtual int64_t free_bytes() const { return INT64_MAX; }
+  // Floating-point operations of the matrix products so far, two for a multiply-add; 0 where nobody counts.
+  virtual int64_t flop() const { return 0; }
 
   // y[t,:] = table[tokens[t],:];  dtable[tokens[t],:] += dy[t,:] (rows in order of t)
   virtual void embedding_forward(Tensor y, Tensor table, Tensor tokens) = 0;
@@ -175,6 +179,10 @@ class Backend {
   virtual int64_t token_mask(const TokenMaskArgs& args) = 0;  // returns B
 
   virtual PolicyLossResult policy_loss(const PolicyLossArgs& args) = 0;
+  // Most working memory of policy_loss with gradients, whatever R; 0 where it is not known beforehand.
+  virtual int64_t policy_loss_bytes(int64_t R, int64_t D, int64_t V) const {
+    return (void)R, (void)D, (void)V, 0;
+  }
 
   // logprob and entropy of target under softmax(hidden . lm_head^T / temperature), the first half of
   // policy_loss. hidden [R, D]; target, logprob, entropy: host memory [R]; entropy may be null.

@@ -1,8 +1,6 @@
-#include <vector>
-
 #include "cpu/attention.h"
 #include "cpu/attention_blocks.h"
-#include "cpu/attention_clusters.h"
+#include "cpu/attention_plan.h"
 
 namespace skillgate {
 namespace {
@@ -13,15 +11,6 @@ struct Gradients {
   // [T, H]: what rounding leaves of the sum of a query's ds, which is 0 (softmax does not change by a shift).
   // The query's own key, the last it sees, takes it back; the gradient of a bias of k is all cancellation.
   float* rest;
-};
-
-// What one task does: some query blocks of some segments against some key blocks, for one key/value head.
-struct Part {
-  const int64_t* segments;
-  int64_t segment_count;
-  int64_t q_begin, q_end;  // queries, by index in the segment
-  int64_t k_begin, k_end;  // positions, k_begin a multiple of kBlockKeys
-  bool want_dq, want_dkv;
 };
 
 struct Workspace {
@@ -47,8 +36,8 @@ struct Workspace {
 class BackwardBlock {
  public:
   BackwardBlock(const Kernels& k, const AttentionSpans& spans, const AttentionShape& shape,
-                const HeadPanels& panels, const Workspace& w, const Gradients& x, const Part& part, int64_t g,
-                int64_t segment, int64_t q0, int64_t q1, int64_t keys)
+                const HeadPanels& panels, const Workspace& w, const Gradients& x, const BackwardTask& part,
+                int64_t g, int64_t segment, int64_t q0, int64_t q1, int64_t keys)
       : k_(k),
         spans_(spans),
         shape_(shape),
@@ -161,7 +150,7 @@ class BackwardBlock {
   const HeadPanels& panels_;
   const Workspace& w_;
   const Gradients& x_;
-  const Part& part_;
+  const BackwardTask& part_;
   int64_t segment_, g_;
   QueryBlock block_;
 };
@@ -169,16 +158,17 @@ class BackwardBlock {
 // Splits the work into tasks. One pass computes all three gradients in one task for each head and cluster; if
 // that leaves threads without work, two passes (dq and rest by queries, then dk and dv by keys) recompute the
 // scores. Both sum in the same order.
-std::vector<Part> plan_parts(const std::vector<SegmentCluster>& clusters, const AttentionSpans& spans,
-                             const AttentionShape& shape, int threads, int64_t step, bool dkv_pass) {
-  std::vector<Part> parts;
-  for (const SegmentCluster& c : clusters) {
-    const int64_t count = static_cast<int64_t>(c.segments.size());
+void plan_two_passes(AttentionPlan& plan, const AttentionSpans& spans, const AttentionShape& shape,
+                     int threads, int64_t step, bool dkv_pass) {
+  plan.backward.clear();
+  for (const SegmentCluster& c : plan.clusters) {
+    const int64_t* segments = plan.segments.data() + c.first;
     if (!dkv_pass) {
-      for (const int64_t& s : c.segments) {
-        const int64_t queries = segment_queries(spans, s);
+      for (int64_t n = 0; n < c.count; ++n) {
+        const int64_t queries = segment_queries(spans, segments[n]);
         for (int64_t q0 = 0; q0 < queries; q0 += step) {
-          parts.push_back({&s, 1, q0, std::min(queries, q0 + step), 0, c.longest_keys, true, false});
+          plan.backward.push_back(
+              {segments + n, 1, q0, std::min(queries, q0 + step), 0, c.longest_keys, true, false});
         }
       }
       continue;
@@ -187,20 +177,27 @@ std::vector<Part> plan_parts(const std::vector<SegmentCluster>& clusters, const 
     const int64_t pieces =
         c.aligned ? std::clamp<int64_t>(4 * threads / shape.G, 1, std::max<int64_t>(blocks, 1)) : 1;
     for (int64_t i = 0; i < pieces; ++i) {
-      parts.push_back({c.segments.data(), count, 0, shape.T, blocks * i / pieces * kBlockKeys,
-                       blocks * (i + 1) / pieces * kBlockKeys, false, true});
+      plan.backward.push_back({segments, c.count, 0, shape.T, blocks * i / pieces * kBlockKeys,
+                               blocks * (i + 1) / pieces * kBlockKeys, false, true});
     }
   }
-  return parts;
 }
 
-bool one_pass_is_balanced(const std::vector<SegmentCluster>& clusters, int64_t heads, int threads) {
+void plan_one_pass(AttentionPlan& plan, const AttentionShape& shape) {
+  plan.backward.clear();
+  for (const SegmentCluster& c : plan.clusters) {
+    plan.backward.push_back(
+        {plan.segments.data() + c.first, c.count, 0, shape.T, 0, c.longest_keys, true, true});
+  }
+}
+
+bool one_pass_is_balanced(const AttentionPlan& plan, int64_t heads, int threads) {
   int64_t total = 0, longest = 0;
-  for (const SegmentCluster& c : clusters) {
+  for (const SegmentCluster& c : plan.clusters) {
     total += c.pairs * heads;
     longest = std::max(longest, c.pairs);
   }
-  const int64_t tasks = static_cast<int64_t>(clusters.size()) * heads;
+  const int64_t tasks = static_cast<int64_t>(plan.clusters.size()) * heads;
   const int64_t rounds = (tasks + threads - 1) / threads;
   const int64_t most = std::min(rounds * longest, total / threads + longest);
   return threads == 1 || most * threads * 10 <= total * 14;
@@ -214,14 +211,12 @@ void attention_backward(CpuContext& context, float* dq, float* dk, float* dv, co
   const Kernels& kernels = context.kernels;
   const HeadPanels panels(kernels, shape.E);
   const int64_t step = queries_a_block(shape);
-  const std::vector<SegmentCluster> clusters = cluster_segments(spans, shape.rows);
+  AttentionPlan& plan = context.attention;
+  plan.find_clusters(spans, shape.rows);
   int64_t pairs = 0, most = 0;
-  std::vector<int64_t> keys(static_cast<size_t>(spans.segments));
-  for (int64_t s = 0; s < spans.segments; ++s) {
-    keys[s] = segment_keys(spans, s);
+  for (int64_t s = 0; s < spans.segments; ++s)
     most = std::max(most, std::min(step, segment_queries(spans, s)));
-  }
-  for (const SegmentCluster& c : clusters) pairs += c.pairs;
+  for (const SegmentCluster& c : plan.clusters) pairs += c.pairs;
   const int threads = context.threads_for(pairs * shape.H * (5 * shape.E + 24) / kernels.width);
 
   const int64_t rows = shape.T * shape.H;
@@ -236,31 +231,30 @@ void attention_backward(CpuContext& context, float* dq, float* dk, float* dv, co
   Carver measure;
   Workspace(measure, block_rows, shape.E, panels.padded);
   context.reserve_thread_scratch(threads, measure.used());
-  auto run = [&](const std::vector<Part>& parts) {
-    context.pool.run(static_cast<int64_t>(parts.size()) * shape.G, threads, [&](int64_t i, int thread) {
-      Carver carver(context.thread_scratch[thread].data());
-      const Workspace workspace(carver, block_rows, shape.E, panels.padded);
-      const Part& part = parts[i / shape.G];
-      for (int64_t n = 0; n < part.segment_count; ++n) {
-        const int64_t s = part.segments[n], end = std::min(part.q_end, segment_queries(spans, s));
-        for (int64_t q0 = part.q_begin; q0 < end; q0 += step) {
-          BackwardBlock(kernels, spans, shape, panels, workspace, x, part, i % shape.G, s, q0,
-                        std::min(end, q0 + step), keys[s])
-              .run();
-        }
-      }
-    });
+  auto run = [&] {
+    context.pool.run(
+        static_cast<int64_t>(plan.backward.size()) * shape.G, threads, [&](int64_t i, int thread) {
+          Carver carver(context.thread_scratch[thread].data());
+          const Workspace workspace(carver, block_rows, shape.E, panels.padded);
+          const BackwardTask& task = plan.backward[i / shape.G];
+          for (int64_t n = 0; n < task.segment_count; ++n) {
+            const int64_t s = task.segments[n], end = std::min(task.q_end, segment_queries(spans, s));
+            for (int64_t q0 = task.q_begin; q0 < end; q0 += step) {
+              BackwardBlock(kernels, spans, shape, panels, workspace, x, task, i % shape.G, s, q0,
+                            std::min(end, q0 + step), plan.keys[s])
+                  .run();
+            }
+          }
+        });
   };
-  if (one_pass_is_balanced(clusters, shape.G, threads)) {
-    std::vector<Part> parts;
-    for (const SegmentCluster& c : clusters) {
-      parts.push_back({c.segments.data(), static_cast<int64_t>(c.segments.size()), 0, shape.T, 0,
-                       c.longest_keys, true, true});
-    }
-    run(parts);
+  if (one_pass_is_balanced(plan, shape.G, threads)) {
+    plan_one_pass(plan, shape);
+    run();
   } else {
-    run(plan_parts(clusters, spans, shape, threads, step, false));
-    run(plan_parts(clusters, spans, shape, threads, step, true));
+    plan_two_passes(plan, spans, shape, threads, step, false);
+    run();
+    plan_two_passes(plan, spans, shape, threads, step, true);
+    run();
   }
 }
 

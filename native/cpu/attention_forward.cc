@@ -1,16 +1,11 @@
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "cpu/attention.h"
 #include "cpu/attention_blocks.h"
 
 namespace skillgate {
 namespace {
-
-struct Task {
-  int64_t segment, q0, q1, keys;
-};
 
 // One thread's memory: what serves one block of keys at a time, and what each key/value head keeps.
 struct Workspace {
@@ -71,7 +66,7 @@ int block_keys(int64_t left) {
 class ForwardBlock {
  public:
   ForwardBlock(const Kernels& k, const AttentionSpans& spans, const AttentionShape& shape,
-               const HeadPanels& panels, const Workspace& w, const Task& task, int64_t g)
+               const HeadPanels& panels, const Workspace& w, const ForwardTask& task, int64_t g)
       : k_(k),
         shape_(shape),
         panels_(panels),
@@ -164,7 +159,8 @@ void attention_forward(CpuContext& context, float* o, float* lse, const float* q
   const Kernels& kernels = context.kernels;
   const HeadPanels panels(kernels, shape.E);
   const int64_t step = queries_a_block(shape);
-  std::vector<Task> tasks;
+  std::vector<ForwardTask>& tasks = context.attention.forward;
+  tasks.clear();
   int64_t pairs = 0, most = 0;
   for (int64_t s = 0; s < spans.segments; ++s) {
     const int64_t queries = segment_queries(spans, s), keys = segment_keys(spans, s);
@@ -189,7 +185,7 @@ void attention_forward(CpuContext& context, float* o, float* lse, const float* q
   context.pool.run(static_cast<int64_t>(tasks.size()) * parts, threads, [&](int64_t i, int thread) {
     Carver carver(context.thread_scratch[thread].data());
     const Workspace workspace(carver, rows, shape.E, panels.padded, heads);
-    const Task& task = tasks[i / parts];
+    const ForwardTask& task = tasks[i / parts];
     auto head = [&](int64_t h) {
       return ForwardBlock(kernels, spans, shape, panels, workspace.head(h, rows, shape.E, panels.padded),
                           task, i % parts * heads + h);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cpu/attention_plan.h"
 #include "cpu/kernels.h"
 #include "cpu/scratch.h"
 #include "cpu/thread_pool.h"
@@ -41,8 +42,12 @@ struct CpuContext {
 
   const Kernels& kernels;
   ThreadPool pool;
-  ScratchBlock scratch;                      // of the op that runs
+  ScratchBlock scratch;       // of the op that runs
+  ScratchBlock loss_scratch;  // of policy_loss and token_logprob, which take far more than others
+  AttentionPlan attention;
+  std::vector<int32_t> loss_rows;            // that carry loss, in policy_loss
   std::vector<ScratchBlock> thread_scratch;  // of each of its threads
+  int64_t flop = 0;                          // of matrix products, two for a multiply-add
 };
 
 }  // namespace skillgate

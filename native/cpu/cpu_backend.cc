@@ -10,6 +10,7 @@
 #include "cpu/cores.h"
 #include "cpu/grad_norm.h"
 #include "cpu/matmul.h"
+#include "cpu/memory.h"
 #include "cpu/policy_loss.h"
 #include "cpu/rmsnorm.h"
 #include "cpu/rope.h"
@@ -63,6 +64,8 @@ class CpuBackend final : public Backend {
     if (bytes > 0) std::memset(p, 0, bytes);
   }
   void synchronize() override {}
+  int64_t free_bytes() const override { return available_memory(); }
+  int64_t flop() const override { return context_.flop; }
 
   void embedding_forward(Tensor y, Tensor table, Tensor tokens) override {
     skillgate::gather_rows(context_, y.f32(), table.f32(), tokens.i32(), tokens.count(), row_floats(table));
@@ -140,6 +143,9 @@ class CpuBackend final : public Backend {
 
   PolicyLossResult policy_loss(const PolicyLossArgs& args) override {
     return skillgate::policy_loss(context_, args);
+  }
+  int64_t policy_loss_bytes(int64_t R, int64_t D, int64_t V) const override {
+    return skillgate::policy_loss_bytes(R, D, V);
   }
 
   void token_logprob(float* logprob, float* entropy, Tensor hidden, Tensor lm_head, const void* packed,

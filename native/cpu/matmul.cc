@@ -158,6 +158,7 @@ void matmul_block(const Kernels& kernels, float* scratch, const Product& p, int6
 
 void matmul(CpuContext& context, const Product& p, float* c, int64_t c_stride) {
   if (p.M == 0 || p.N == 0) return;
+  context.flop += 2 * p.M * p.N * p.K;
   const Kernels& kernels = context.kernels;
   const int64_t width = kernels.tile_cols;
   // A weight costs a load even if there are few rows; packing costs about as much as four rows.

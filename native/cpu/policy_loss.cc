@@ -67,13 +67,13 @@ class LossPass {
         inverse_temperature_(1.f / args.temperature) {}
 
   PolicyLossResult run() {
-    std::vector<int32_t> active = clear_outputs();
+    const std::vector<int32_t>& active = clear_outputs();
     const int64_t count = static_cast<int64_t>(active.size());
     const bool gradients = args_.d_hidden || args_.d_lm_head;
     const int64_t step = std::min(count, rows_a_chunk(V_, gradients));
     Carver measure;
     Chunk(measure, step, V_, D_, gradients);
-    Carver carver(context_.scratch.reserve(measure.used()));
+    Carver carver(context_.loss_scratch.reserve(measure.used()));
     Chunk chunk(carver, step, V_, D_, gradients);
     for (int64_t begin = 0; begin < count; begin += step) {
       const int64_t rows = std::min(step, count - begin);
@@ -87,8 +87,9 @@ class LossPass {
 
  private:
   // The rows that carry loss. Everything about the others is set to 0 here and never looked at again.
-  std::vector<int32_t> clear_outputs() {
-    std::vector<int32_t> active;
+  const std::vector<int32_t>& clear_outputs() {
+    std::vector<int32_t>& active = context_.loss_rows;
+    active.clear();
     for (int64_t r = 0; r < R_; ++r) {
       if (args_.weight[r] != 0.f || (args_.kl_weight && args_.kl_weight[r] != 0.f)) {
         check_target(args_.target, r, V_);
@@ -198,6 +199,12 @@ class LossPass {
 
 }  // namespace
 
+int64_t policy_loss_bytes(int64_t R, int64_t D, int64_t V) {
+  Carver measure;
+  Chunk(measure, std::min(R, rows_a_chunk(V, true)), V, D, true);
+  return static_cast<int64_t>(measure.used());
+}
+
 PolicyLossResult policy_loss(CpuContext& context, const PolicyLossArgs& args) {
   return LossPass(context, args).run();
 }
@@ -209,7 +216,7 @@ void token_logprob(CpuContext& context, float* logprob, float* entropy, Tensor h
   const int64_t step = std::min(R, kMostRows);
   Carver measure;
   Chunk(measure, step, V, D, false);
-  Carver carver(context.scratch.reserve(measure.used()));
+  Carver carver(context.loss_scratch.reserve(measure.used()));
   Chunk chunk(carver, step, V, D, false);
   for (int64_t begin = 0; begin < R; begin += step) {
     LogitPass pass;

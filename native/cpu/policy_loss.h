@@ -7,6 +7,9 @@
 
 namespace skillgate {
 
+// Bytes of scratch of a call with gradients: one chunk of rows.
+int64_t policy_loss_bytes(int64_t R, int64_t D, int64_t V);
+
 PolicyLossResult policy_loss(CpuContext& context, const PolicyLossArgs& args);
 
 // hidden [R, D], lm_head [V, D]

@@ -39,6 +39,7 @@ void tile_stats(const Kernels& kernels, SoftmaxStats* tiles, const float* logits
 
 void run_logit_pass(CpuContext& context, const LogitPass& p) {
   if (p.R == 0) return;
+  context.flop += 2 * p.R * p.V * p.D;
   const Kernels& kernels = context.kernels;
   const int64_t tiles = vocabulary_tiles(p.V);
   const int threads = context.threads_for(p.V * std::max<int64_t>(p.R, 2) * (p.D + 24) / kernels.width);

@@ -4,8 +4,14 @@
 
 namespace skillgate {
 
-TokenRows::TokenRows(const int32_t* tokens, const int32_t* offsets, int64_t sequences, bool share,
-                     int64_t min_shared) {
+void TokenRows::assign(const int32_t* tokens, const int32_t* offsets, int64_t sequences, bool share,
+                       int64_t min_shared) {
+  tokens_.clear();
+  positions_.clear();
+  spans_.clear();
+  runs_.clear();
+  run_offsets_.assign(1, 0);
+  longest_ = 0;
   for (int64_t s = 0; s < sequences; s++) {
     const int32_t* t = tokens + offsets[s];
     const int64_t n = offsets[s + 1] - offsets[s];

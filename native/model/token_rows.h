@@ -20,6 +20,12 @@ struct SpanList {
     segment_offsets.push_back(end_row);
     span_offsets.push_back(static_cast<int64_t>(span_row.size()));
   }
+  void clear() {
+    segment_offsets.assign(1, 0);
+    span_offsets.assign(1, 0);
+    span_row.clear();
+    span_count.clear();
+  }
   AttentionSpans view() const {
     return {static_cast<int64_t>(segment_offsets.size()) - 1, segment_offsets.data(), span_offsets.data(),
             span_row.data(), span_count.data()};
@@ -28,10 +34,15 @@ struct SpanList {
 
 class TokenRows {
  public:
-  // offsets [sequences + 1]. A shared prefix shorter than min_shared tokens is not worth a segment of its
-  // own.
+  TokenRows() = default;
   TokenRows(const int32_t* tokens, const int32_t* offsets, int64_t sequences, bool share,
-            int64_t min_shared = 8);
+            int64_t min_shared = 8) {
+    assign(tokens, offsets, sequences, share, min_shared);
+  }
+  // In the memory of earlier calls. offsets [sequences + 1]. A shared prefix shorter than min_shared tokens is
+  // not worth a segment of its own.
+  void assign(const int32_t* tokens, const int32_t* offsets, int64_t sequences, bool share,
+              int64_t min_shared = 8);
 
   int64_t rows() const { return static_cast<int64_t>(tokens_.size()); }
   const std::vector<int32_t>& tokens() const { return tokens_; }        // [rows]

@@ -18,9 +18,16 @@ struct LossRows {
       reference;  // [R]; the last two empty where absent
   int64_t R() const { return static_cast<int64_t>(row.size()); }
 
-  static LossRows weighted(const AccumulateArgs& args, const TokenRows& rows);
-  static LossRows all(const Sequences& sequences,
-                      const TokenRows& rows);  // every token but each sequence's first
+  // What the op says of them.
+  std::vector<float> logprob, entropy;
+  std::vector<uint8_t> clipped;
+
+  // Both in the memory of earlier calls.
+  void take_weighted(const AccumulateArgs& args, const TokenRows& rows);
+  void take_all(const Sequences& sequences, const TokenRows& rows);  // every token but each sequence's first
+
+ private:
+  void clear();
 };
 
 }  // namespace skillgate

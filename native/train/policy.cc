@@ -92,14 +92,15 @@ const PolicyOptions& Policy::options() const {
 std::string Policy::device_description() const {
   return state_->backend->description();
 }
+int64_t Policy::flop() const {
+  return state_->backend->flop();
+}
 int64_t Policy::optimizer_steps() const {
   return state_->steps;
 }
 
 int64_t Policy::resident_bytes() const {
-  const State& s = *state_;
-  return s.weights.bytes() + s.gradients.bytes() + s.first_moment.bytes() + s.second_moment.bytes() +
-         s.activations.arena.bytes() + s.head.bytes() + s.generator->cached_bytes();
+  return state_->resident_bytes();
 }
 
 std::vector<ParameterInfo> Policy::parameters() const {

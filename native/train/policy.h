@@ -16,8 +16,11 @@ namespace skillgate {
 struct PolicyOptions {
   std::string device = "cpu";
   BackendOptions backend;
-  bool trainable = true;   // false: no gradients and no optimizer state; accumulate and step are errors
-  bool recompute = false;  // recompute each layer's activations in the backward pass instead of keeping them
+  bool trainable = true;  // false: no gradients and no optimizer state; accumulate and step are errors
+  // Recompute each layer's activations in the backward pass instead of keeping them; false: only where they
+  // do not fit. Every result is the same, bit for bit.
+  bool recompute = false;
+  int64_t memory_limit = 0;    // bytes the policy may hold; 0: what the device has free
   bool share_prefixes = true;  // compute the common prefix of neighbouring sequences once
   int64_t prefill_chunk = 512;
 };
@@ -73,10 +76,12 @@ class Policy {
   const ModelConfig& config() const;
   const PolicyOptions& options() const;
   std::string device_description() const;
-  int64_t resident_bytes() const;   // weights, gradients, moments, packed copies, caches
+  int64_t resident_bytes() const;   // weights, gradients, moments, packed copies, activations, caches
+  int64_t flop() const;             // of all matrix products so far
   int64_t optimizer_steps() const;  // steps taken, restored by load_optimizer
 
-  // `stop` is looked at between layers: Failure ERR_ABORTED. An aborted accumulate leaves gradients that only
+  // logprobs and accumulate plan their memory before they run: Failure ERR_OUT_OF_MEMORY says what is needed
+  // and what lowers it. `stop` is looked at between layers: Failure ERR_ABORTED. An aborted accumulate leaves gradients that only
   // zero_gradients makes sense of.
   void logprobs(const Sequences& sequences, float temperature, float* logprob, float* entropy,
                 const std::atomic<bool>* stop = nullptr);

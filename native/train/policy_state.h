@@ -7,6 +7,8 @@
 #include "model/activations.h"
 #include "model/decoder.h"
 #include "model/params.h"
+#include "model/token_rows.h"
+#include "train/loss_rows.h"
 #include "train/policy.h"
 
 namespace skillgate {
@@ -20,6 +22,8 @@ struct Policy::State {
   Parameters weights, gradients, first_moment, second_moment;
   Decoder decoder;
   Activations activations;
+  TokenRows rows;  // of the last pass
+  LossRows loss;
   Arena head;  // the rows that carry loss: hidden states and their gradients
   std::unique_ptr<Generator> generator;
   int64_t steps = 0;
@@ -42,6 +46,13 @@ struct Policy::State {
 
   void require_trainable(const char* what) const;
   void prepare_weights();  // repacks after a change
+  // rows = those of `sequences`; returns the pass over them.
+  DecoderRows take_rows(const Sequences& sequences);
+  int64_t resident_bytes() const;
+  // Of a pass over `rows` rows, `loss_rows` of which carry loss: what it keeps, so that it fits. Takes no
+  // memory. Failure ERR_OUT_OF_MEMORY where no mode fits.
+  Activations::Mode plan_update(int64_t rows, int64_t loss_rows) const;
+  void plan_scores(int64_t rows) const;
 };
 
 }  // namespace skillgate

@@ -3,47 +3,19 @@
 #include <cmath>
 
 #include "backend/status.h"
-#include "model/token_rows.h"
-#include "train/loss_rows.h"
+#include "train/head_rows.h"
 #include "train/policy_state.h"
 
 namespace skillgate {
 
-namespace {
-constexpr int64_t kScoreRows = 4096;  // rows scored at a time
-
-TokenRows token_rows(const Sequences& s, bool share, const ModelConfig& c) {
-  TokenRows rows(s.tokens, s.offsets, s.sequence_count, share);
-  if (rows.longest() > c.max_positions)
+DecoderRows Policy::State::take_rows(const Sequences& s) {
+  rows.assign(s.tokens, s.offsets, s.sequence_count, options.share_prefixes);
+  if (rows.longest() > config.max_positions)
     throw Failure("ERR_CONTEXT_LENGTH", "expected sequences of at most max_position_embeddings " +
-                                            std::to_string(c.max_positions) + " tokens, got one of " +
+                                            std::to_string(config.max_positions) + " tokens, got one of " +
                                             std::to_string(rows.longest()));
-  return rows;
-}
-
-DecoderRows pass(const TokenRows& rows) {
   return {rows.rows(), rows.tokens().data(), rows.positions().data(), rows.spans(), nullptr};
 }
-}  // namespace
-
-// The hidden states of chosen rows: hidden [R, D] = norm(x [R, D]), x = those rows of the residual stream.
-struct HeadRows {
-  Tensor index, rstd, x, hidden;
-
-  static int64_t bytes(int64_t R, int64_t D) { return 2 * Arena::need(R) + 2 * Arena::need(R * D); }
-  HeadRows(Arena& arena, int64_t R, int64_t D)
-      : index(arena.take(DType::i32, {R})),
-        rstd(arena.take(DType::f32, {R})),
-        x(arena.take(DType::f32, {R, D})),
-        hidden(arena.take(DType::f32, {R, D})) {}
-
-  void gather(Backend& backend, const Decoder& decoder, Tensor residual, const int32_t* rows) const {
-    backend.upload(index.data, rows, index.bytes());
-    backend.gather_rows(x, residual, index);
-    backend.rmsnorm_forward(hidden, rstd, x, decoder.weights().tensor(decoder.table().final_norm),
-                            decoder.config().rms_eps);
-  }
-};
 
 void Policy::State::prepare_weights() {
   if (packed_is_current) return;
@@ -60,41 +32,42 @@ void Policy::logprobs(const Sequences& sequences, float temperature, float* logp
                       const std::atomic<bool>* stop) {
   State& s = *state_;
   const int64_t D = s.config.D;
-  const TokenRows rows = token_rows(sequences, s.options.share_prefixes, s.config);
-  const LossRows scored = LossRows::all(sequences, rows);
+  const DecoderRows pass = s.take_rows(sequences);
+  LossRows& scored = s.loss;
+  scored.take_all(sequences, s.rows);
   std::fill_n(logprob, sequences.token_count, 0.f);
   if (entropy) std::fill_n(entropy, sequences.token_count, 0.f);
   s.prepare_weights();
-  s.activations.plan(s.config, rows.rows(), Activations::Mode::forward);
-  s.decoder.forward(pass(rows), s.activations, nullptr, stop);
-  std::vector<float> lp(static_cast<size_t>(kScoreRows)), h(lp.size());
+  s.plan_scores(pass.T);
+  s.activations.plan(s.config, pass.T, Activations::Mode::forward);
+  s.decoder.forward(pass, s.activations, nullptr, stop);
   for (int64_t at = 0; at < scored.R(); at += kScoreRows) {
     const int64_t R = std::min(kScoreRows, scored.R() - at);
     s.head.reserve(HeadRows::bytes(R, D));
     const HeadRows head(s.head, R, D);
     head.gather(*s.backend, s.decoder, s.activations.x.back(), scored.row.data() + at);
-    s.backend->token_logprob(lp.data(), entropy ? h.data() : nullptr, head.hidden,
-                             s.weights.tensor(s.table.lm_head), s.weights.packed(s.table.lm_head),
-                             scored.target.data() + at, temperature);
-    for (int64_t r = 0; r < R; r++) {
-      const int32_t t = scored.token[static_cast<size_t>(at + r)];
-      logprob[t] = lp[static_cast<size_t>(r)];
-      if (entropy) entropy[t] = h[static_cast<size_t>(r)];
-    }
+    s.backend->token_logprob(scored.logprob.data() + at, entropy ? scored.entropy.data() + at : nullptr,
+                             head.hidden, s.weights.tensor(s.table.lm_head),
+                             s.weights.packed(s.table.lm_head), scored.target.data() + at, temperature);
+  }
+  for (size_t r = 0; r < scored.token.size(); r++) {
+    const int32_t t = scored.token[r];
+    logprob[t] = scored.logprob[r];
+    if (entropy) entropy[t] = scored.entropy[r];
   }
 }
 
 void Policy::logits(const Sequences& sequences, float* out, const std::atomic<bool>* stop) {
   State& s = *state_;
   const int64_t D = s.config.D, V = s.config.V, T = sequences.token_count;
-  const TokenRows rows = token_rows(sequences, s.options.share_prefixes, s.config);
+  const DecoderRows pass = s.take_rows(sequences);
   std::vector<int32_t> index;
   for (int64_t i = 0; i < sequences.sequence_count; i++)
     for (int32_t t = sequences.offsets[i]; t < sequences.offsets[i + 1]; t++)
-      index.push_back(rows.row_of(i, t - sequences.offsets[i]));
+      index.push_back(s.rows.row_of(i, t - sequences.offsets[i]));
   s.prepare_weights();
-  s.activations.plan(s.config, rows.rows(), Activations::Mode::forward);
-  s.decoder.forward(pass(rows), s.activations, nullptr, stop);
+  s.activations.plan(s.config, pass.T, Activations::Mode::forward);
+  s.decoder.forward(pass, s.activations, nullptr, stop);
   s.head.reserve(HeadRows::bytes(T, D) + Arena::need(T * V));
   const HeadRows head(s.head, T, D);
   const Tensor logits = s.head.take(DType::f32, {T, V});
@@ -108,27 +81,30 @@ PolicyLossResult Policy::accumulate(const AccumulateArgs& args, const std::atomi
   State& s = *state_;
   s.require_trainable("accumulate");
   const int64_t D = s.config.D, T = args.sequences.token_count;
-  const TokenRows rows = token_rows(args.sequences, s.options.share_prefixes, s.config);
-  const LossRows loss = LossRows::weighted(args, rows);
+  const DecoderRows pass = s.take_rows(args.sequences);
+  LossRows& loss = s.loss;
+  loss.take_weighted(args, s.rows);
   const int64_t R = loss.R();
   std::fill_n(args.logprob, T, 0.f);
   if (args.entropy) std::fill_n(args.entropy, T, 0.f);
   std::fill_n(args.clipped, T, uint8_t{0});
-  s.gradients.allocate();
-  if (R == 0) return {};
+  if (R == 0) {
+    s.gradients.allocate();
+    return {};
+  }
 
   s.prepare_weights();
+  const Activations::Mode mode = s.plan_update(pass.T, R);
+  s.gradients.allocate();
   Activations& a = s.activations;
-  a.plan(s.config, rows.rows(), s.options.recompute ? Activations::Mode::recompute : Activations::Mode::keep);
-  s.decoder.forward(pass(rows), a, nullptr, stop);
+  a.plan(s.config, pass.T, mode);
+  s.decoder.forward(pass, a, nullptr, stop);
 
-  s.head.reserve(HeadRows::bytes(R, D) + 2 * Arena::need(R * D));
+  s.head.reserve(HeadRows::update_bytes(R, D));
   const HeadRows head(s.head, R, D);
   const Tensor d_hidden = s.head.take(DType::f32, {R, D}), dx = s.head.take(DType::f32, {R, D});
   head.gather(*s.backend, s.decoder, a.x.back(), loss.row.data());
 
-  std::vector<float> logprob(static_cast<size_t>(R)), entropy(logprob.size());
-  std::vector<uint8_t> clipped(logprob.size());
   PolicyLossArgs p;
   p.hidden = head.hidden;
   p.lm_head = s.weights.tensor(s.table.lm_head);
@@ -145,17 +121,17 @@ PolicyLossResult Policy::accumulate(const AccumulateArgs& args, const std::atomi
   p.dual_clip = args.dual_clip;
   p.kl = args.kl;
   p.kl_coefficient = args.kl_coefficient;
-  p.logprob = logprob.data();
-  p.entropy = entropy.data();
-  p.clipped = clipped.data();
+  p.logprob = loss.logprob.data();
+  p.entropy = loss.entropy.data();
+  p.clipped = loss.clipped.data();
   p.d_hidden = d_hidden;
   p.d_lm_head = s.gradients.tensor(s.table.lm_head);
   const PolicyLossResult result = s.backend->policy_loss(p);
   for (int64_t r = 0; r < R; r++) {
     const auto i = static_cast<size_t>(r);
-    args.logprob[loss.token[i]] = logprob[i];
-    if (args.entropy) args.entropy[loss.token[i]] = entropy[i];
-    args.clipped[loss.token[i]] = clipped[i];
+    args.logprob[loss.token[i]] = loss.logprob[i];
+    if (args.entropy) args.entropy[loss.token[i]] = loss.entropy[i];
+    args.clipped[loss.token[i]] = loss.clipped[i];
   }
 
   const int norm = s.table.final_norm;
@@ -163,7 +139,7 @@ PolicyLossResult Policy::accumulate(const AccumulateArgs& args, const std::atomi
                               head.rstd, false);
   s.backend->zero(a.dx.data, a.dx.bytes());
   s.backend->scatter_add_rows(a.dx, dx, head.index);
-  s.decoder.backward(pass(rows), a, s.gradients, stop);
+  s.decoder.backward(pass, a, s.gradients, stop);
   return result;
 }
 
