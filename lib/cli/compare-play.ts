@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { latestCheckpoint } from '../checkpoint/find.js'
 import { readCurve, readRunRecord, writeRunRecord } from '../compare/run-record.js'
 import { type RunSpec, specFingerprint } from '../compare/run-spec.js'
 import type { RunProgress } from '../compare/schedule.js'
@@ -46,7 +46,8 @@ export async function playRun(
   const total = stepsOf(spec)
   const steps = total - evaluationSteps
   const tell = (done: number, text: string) => onProgress?.({ done, total, text })
-  let done = 0
+  let done = (await latestCheckpoint(output))?.step ?? 0
+  tell(done, 'starting')
   const onEvent: Emit = (event) => {
     if (event.type === 'step') {
       done = event.figures.step
@@ -116,6 +117,3 @@ function evaluationOf(options: Record<string, unknown>): Record<string, unknown>
     topP: evalTopP,
   }
 }
-
-/** Whether anything of a run is in its folder. */
-export const isBegun = ({ output }: RunSpec) => existsSync(join(output, 'config.json'))

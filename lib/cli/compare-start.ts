@@ -21,8 +21,7 @@ export interface StartOptions {
  * @returns its folder; undefined where the signal stopped it
  */
 export async function makeStart({ folder, setting, engine, signal, onEvent, ...given }: StartOptions) {
-  // Labels are no part of what is demonstrated.
-  const lab = given.lab ?? (await skillLab({ ...setting, wrongLabels: 0, missingLabels: 0 }))
+  const lab = given.lab ?? (await skillLab(setting))
   const { seed } = setting
   const model = join(folder, 'model')
   if (!existsSync(join(model, 'model.safetensors'))) await lab.createModel(model, seed)

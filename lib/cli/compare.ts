@@ -68,15 +68,9 @@ function sayTheSameAgain({ progress, style, argv }: Surroundings): number {
 
 const isInput = (name: string) => name === 'agent' || name === 'tasks'
 
-function labSetting(options: {
-  environmentSeed: number
-  slateSize: number
-  horizon: number
-  wrongLabels: number
-  missingLabels: number
-}): LabSetting {
-  const { environmentSeed: seed, slateSize, horizon, wrongLabels, missingLabels } = options
-  return { seed, slateSize, horizon, wrongLabels, missingLabels }
+function labSetting(options: Omit<LabSetting, 'seed'> & { environmentSeed: number }): LabSetting {
+  const { environmentSeed: seed, slateSize, horizon, commandFailures, wrongLabels, missingLabels } = options
+  return { seed, slateSize, horizon, commandFailures, wrongLabels, missingLabels }
 }
 
 /** What the environment says of training where nothing else was given; all of its held-out tasks are played at the end. */

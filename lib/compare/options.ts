@@ -61,6 +61,11 @@ const own = {
     section: 'Model and data',
     about: 'skill-lab: how often a task asks for its steps, so that the execution is so many times as long',
   }),
+  commandFailures: share().register(optionFacts, {
+    section: 'Model and data',
+    about:
+      'skill-lab: probability that a command of a training episode breaks unseen, and with it the episode; none does in evaluation',
+  }),
   wrongLabels: share().register(optionFacts, {
     section: 'Model and data',
     about:

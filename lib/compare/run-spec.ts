@@ -8,8 +8,15 @@ export interface LabSetting {
   seed: number
   slateSize: number
   horizon: number
+  commandFailures: number
   wrongLabels: number
   missingLabels: number
+}
+
+/** The standard environment. */
+export const standardLab: LabSetting = {
+  ...{ seed: 0, slateSize: 16, horizon: 1 },
+  ...{ commandFailures: 0, wrongLabels: 0, missingLabels: 0 },
 }
 
 /** One run of a comparison. Plain data, so that a process of its own can play it. */
@@ -47,8 +54,13 @@ export async function specFingerprint(spec: RunSpec, shape: Shape): Promise<stri
   )
   const contents = inputPaths.map((name) => contentOf(options[name]))
   const sorted = counted.sort(([a], [b]) => (a < b ? -1 : 1))
-  return dataFingerprint([method, seed, lab ?? null, sorted, contents, await folderFingerprint(model)])
+  const different =
+    lab && Object.entries(standardLab).filter(([name, value]) => labValue(lab, name) !== value)
+  const place = different?.map(([name]) => [name, labValue(lab!, name)]) ?? null
+  return dataFingerprint([method, seed, place, sorted, contents, await folderFingerprint(model)])
 }
+
+const labValue = (lab: LabSetting, name: string) => lab[name as keyof LabSetting]
 
 function contentOf(path: unknown): string | null {
   if (typeof path !== 'string') return null

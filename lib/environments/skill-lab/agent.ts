@@ -1,4 +1,5 @@
 import type { Agent } from '../../rollout/agent.js'
+import { SeededRandom } from './seeded-random.js'
 import type { LabTask } from './tasks.js'
 import { verify } from './verify.js'
 import { labTools, Workbench } from './workbench.js'
@@ -12,6 +13,19 @@ export const MAX_TURN_TOKENS = 64
 export function systemPrompt(availableSkills: string): string {
   const request = 'Pick the skill that fits the task, read it, then run its steps.'
   return availableSkills === '' ? request : `${request}\n\n${availableSkills}`
+}
+
+const FAILURE_STREAM = 31
+
+/**
+ * The place of the first command that breaks, each with probability `failures`, by the rollout's seed alone. Nothing shows it but the
+ * reward: what was chosen and done may have been right.
+ */
+function firstBroken(commands: number, failures: number, seed: number): number | undefined {
+  if (failures === 0) return undefined
+  const random = new SeededRandom(seed, FAILURE_STREAM)
+  for (let i = 0; i < commands; i++) if (random.uniform() < failures) return i
+  return undefined
 }
 
 /** The environment's agent. `procedures` holds by a skill's name the commands its tasks ask for. */
@@ -34,7 +48,8 @@ export function labAgent(
         else session.toolResult(call, answer)
       }
     }
-    const expected = procedures.get(data.skill)!
-    return verify(bench.executed, expected)
+    const outcome = verify(bench.executed, procedures.get(data.skill)!)
+    const broken = firstBroken(bench.executed.length, data.commandFailures ?? 0, session.seed)
+    return broken === undefined ? outcome : { ...outcome, reward: 0, details: { ...outcome.details, broken } }
   }
 }

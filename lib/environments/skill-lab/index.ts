@@ -40,11 +40,11 @@ const HELD_OUT_SKILL_TASKS = 96
  * @throws ERR_SKILL_LAB for an option out of its range
  */
 export async function skillLab(options: SkillLabOptions = {}): Promise<SkillLab> {
-  const { seed, slateSize, horizon, wrongLabels, missingLabels } = checkLabOptions(options)
+  const { seed, slateSize, horizon, commandFailures, wrongLabels, missingLabels } = checkLabOptions(options)
   const library = await loadLabLibrary()
   const procedures = repeated(library.procedures, horizon)
   const defaults = defaultsFor({ slateSize, horizon })
-  const taught = makeTasks('train', TRAIN_TASKS, seed, { slateSize, horizon })
+  const taught = makeTasks('train', TRAIN_TASKS, seed, { slateSize, horizon, commandFailures })
   const labelled = withWrongLabels(taught, wrongLabels, seed)
   return {
     skills: library.skills.skills,

@@ -12,7 +12,14 @@ export interface LabTask extends Task {
 }
 
 /** A type and no interface, so that it is a record as \`Task\` wants it. */
-export type LabTaskData = { domain: string; skill: string; decoy: string; file: string }
+export type LabTaskData = {
+  domain: string
+  skill: string
+  decoy: string
+  file: string
+  /** Probability that a command breaks. Absent: none ever does. */
+  commandFailures?: number
+}
 
 /** Stems of file names. No skill's text has these words. */
 const STEMS = [
@@ -29,6 +36,8 @@ export interface TaskOptions {
   slateSize?: number
   /** How often a task asks for its skill's steps to be run. Default 1. */
   horizon?: number
+  /** Probability that a command breaks, whatever the policy does. Default 0. */
+  commandFailures?: number
 }
 
 /** Which tasks: they differ in phrasing, in the files they name and, for `held-out-skill`, in the skill that is right. */
@@ -73,7 +82,7 @@ function makeTask(
   split: Split,
   { domain, skill }: Subject,
   random: SeededRandom,
-  { slateSize = 16, horizon = 1 }: TaskOptions,
+  { slateSize = 16, horizon = 1, commandFailures = 0 }: TaskOptions,
 ): LabTask {
   const stems = STEMS.filter((stem) => isHeldOutFile(stem, domain) === (split !== 'train'))
   const file = `${random.pick(stems)}.${domain.extension}`
@@ -82,7 +91,10 @@ function makeTask(
     prompt: random.pick(skill.phrasings).replaceAll('{file}', file) + repetition(horizon),
     oracle: [skill.name],
     slate: makeSlate(domain, skill, slateSize, random),
-    data: { domain: domain.name, skill: skill.name, decoy: skill.decoy, file },
+    data: {
+      ...{ domain: domain.name, skill: skill.name, decoy: skill.decoy, file },
+      ...(commandFailures > 0 && { commandFailures }),
+    },
   }
 }
 

@@ -5,6 +5,7 @@ import { skillLab } from '../../../lib/environments/skill-lab/index.js'
 import { withoutLabels, withWrongLabels } from '../../../lib/environments/skill-lab/labels.js'
 import { loadLabLibrary } from '../../../lib/environments/skill-lab/library.js'
 import { type LabTask, makeTasks } from '../../../lib/environments/skill-lab/tasks.js'
+import type { AgentSession, RolloutOutcome } from '../../../lib/rollout/agent.js'
 import { buildSlate } from '../../../lib/skills/slate.js'
 
 const { skills, procedures } = await loadLabLibrary()
@@ -95,6 +96,35 @@ describe('the horizon', () => {
     expect(Math.max(...commands)).toBeGreaterThan(longest)
     expect(Math.max(...commands)).toBeLessThanOrEqual(2 * longest)
     expect(lab.defaults.rl.maxTurns).toBe(2 + 2 * longest + 1)
+  })
+})
+
+describe('command failures', () => {
+  it('break a right episode as often as they should, by its seed alone, in training tasks only', async () => {
+    const lab = await skillLab({ commandFailures: 0.2 })
+    const play = async (task: LabTask, seed: number) => {
+      const steps = procedures.get(task.data.skill)!
+      const turns = [...steps.map((command) => ({ name: 'run', arguments: { command } })), undefined].map(
+        (call) => ({ toolCalls: call ? [call] : [], finishReason: 'stop' }),
+      )
+      const nothing = () => {}
+      const session = {
+        ...{ seed, task, system: nothing, user: nothing, toolResult: nothing, toolError: nothing },
+        availableSkills: () => '',
+        readSkill: () => undefined,
+        generate: async () => turns.shift()!,
+      } as unknown as AgentSession
+      return (await lab.agent(session, task)) as RolloutOutcome
+    }
+    const task = lab.trainTasks[0]!
+    const rewards = await Promise.all(Array.from({ length: 2000 }, (_, seed) => play(task, seed)))
+    const share = rewards.filter(({ reward }) => reward === 1).length / 2000
+    const expected = 0.8 ** procedures.get(task.data.skill)!.length
+    // Three standard deviations of a share of 2000.
+    expect(Math.abs(share - expected)).toBeLessThan(3 * Math.sqrt((expected * (1 - expected)) / 2000))
+    expect(await play(task, 7)).toEqual(rewards[7])
+    const held = await Promise.all(Array.from({ length: 20 }, (_, seed) => play(lab.heldOutTasks[0]!, seed)))
+    expect(held.every(({ reward }) => reward === 1)).toBe(true)
   })
 })
 
