@@ -43,6 +43,8 @@ export { type EvaluateConfig, evaluate } from './recipes/evaluate.js'
 export type { RunEvent } from './recipes/events.js'
 export { type TrainConfig, train } from './recipes/rl.js'
 export type { RunResult } from './recipes/run-folder.js'
+export { type SelectionBcConfig, selectionBc } from './recipes/selection-bc.js'
+export { type SelectionDpoConfig, selectionDpo } from './recipes/selection-dpo.js'
 export { type SftConfig, sft } from './recipes/sft.js'
 export type {
   Agent,

@@ -1,5 +1,6 @@
 // Kills runs of the real command line with SIGKILL at random moments, resumes them, and compares the final weights, metrics and
-// trajectories with those of a run that was left alone: node scripts/kill-resume.mjs [--kills 20] [--seed 1] [--recipe train|sft]
+// trajectories with those of a run that was left alone: node scripts/kill-resume.mjs [--kills 20] [--seed 1]
+// [--recipe train|sft|selection-bc|selection-dpo]
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -46,6 +47,15 @@ writeFileSync(
 writeFileSync(join(folder, 'demonstrations.jsonl'), lines(lab.demonstrations(24, 0)))
 
 const shared = { model, learningRate: 1e-3, checkpointEvery: 2, keepLast: 2, warmupSteps: 2 }
+const selection = {
+  ...shared,
+  environment: 'skill-lab',
+  steps: 6,
+  groupsPerStep: 2,
+  evalEvery: 3,
+  evalTasks: 2,
+  maxTokensPerTurn: 8,
+}
 const configs = {
   train: {
     ...shared,
@@ -67,6 +77,8 @@ const configs = {
     heldOut: 'demonstrations.jsonl',
     evalEvery: 5,
   },
+  'selection-bc': selection,
+  'selection-dpo': selection,
 }
 writeFileSync(join(folder, 'config.json'), JSON.stringify(configs[values.recipe]))
 

@@ -17,6 +17,8 @@ it('the public contract is this list', () => {
       ...[
         'train',
         'sft',
+        'selectionBc',
+        'selectionDpo',
         'evaluate',
         'audit',
         'toolLoop',

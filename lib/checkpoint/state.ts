@@ -3,7 +3,7 @@ import { SkillgateError } from '../errors.js'
 
 const schema = z.object({
   format: z.literal(1),
-  recipe: z.enum(['train', 'sft']),
+  recipe: z.enum(['train', 'sft', 'selection-bc', 'selection-dpo']),
   /** Steps completed. */
   step: z.int().min(0),
   /** Optimizer steps taken: fewer than `step` where steps were skipped. */

@@ -3,6 +3,7 @@ import type { Command } from './command.js'
 import { compareCommand } from './compare.js'
 import { doctorCommand } from './doctor.js'
 import { evalCommand } from './eval.js'
+import { selectionBcCommand, selectionDpoCommand } from './selection.js'
 import { sftCommand } from './sft.js'
 import { showCommand } from './show.js'
 import { trainCommand } from './train.js'
@@ -11,6 +12,8 @@ import { trainCommand } from './train.js'
 export const commands: readonly Command[] = [
   trainCommand,
   sftCommand,
+  selectionBcCommand,
+  selectionDpoCommand,
   evalCommand,
   compareCommand,
   showCommand,

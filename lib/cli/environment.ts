@@ -33,12 +33,17 @@ export function seedOf({ options }: GivenOptions): number {
   return Number.isSafeInteger(options.seed) && (options.seed as number) >= 0 ? (options.seed as number) : 0
 }
 
-/** Puts the environment's options beneath those given, where one is named. */
+/**
+ * Puts the environment's options beneath those given, where one is named.
+ * @param shape the options there are, where not all of the environment's are
+ */
 export async function fillFromEnvironment(
   given: GivenOptions,
   recipe: 'train' | 'eval',
+  shape?: Shape,
 ): Promise<GivenOptions> {
   if (given.options.environment !== 'skill-lab') return given
   const lab = await skillLab({ seed: seedOf(given) })
-  return { ...given, options: { ...labOptions(lab)[recipe], ...given.options } }
+  const own = Object.entries(labOptions(lab)[recipe]).filter(([name]) => !shape || Object.hasOwn(shape, name))
+  return { ...given, options: { ...Object.fromEntries(own), ...given.options } }
 }

@@ -1,7 +1,15 @@
 import { z } from 'zod'
 import { episodeOptions, settingOptions, slateOptions } from './episode-options.js'
 import { type OptionSet, type OptionsIn, type OptionsOut, optionFacts } from './option.js'
-import { engineOptions, listOption, optimizerOptions, programOptions, runOptions } from './shared-options.js'
+import { engineOptions, optimizerOptions, programOptions } from './shared-options.js'
+import {
+  evaluationOptions,
+  groupsPerStep,
+  rateOptions,
+  stepOptions,
+  taskOptions,
+  trainingRules,
+} from './training-options.js'
 
 /** The names of `creditMethods`. */
 export const methodNames = [
@@ -16,29 +24,12 @@ export const methodNames = [
 
 const shape = {
   ...settingOptions,
-  tasks: listOption().register(optionFacts, {
-    section: 'Model and data',
-    about: 'training tasks: one JSON object a line, with id, prompt and (for a slate) oracle',
-    expects: 'the path of a JSONL file, or an array of tasks',
-    path: true,
-    mayChange: 'freely',
-  }),
-  heldOut: listOption().optional().register(optionFacts, {
-    section: 'Model and data',
-    about: 'tasks for evaluation, in the same form; none of them is trained on',
-    expects: 'the path of a JSONL file, or an array of tasks',
-    path: true,
-    mayChange: 'freely',
-  }),
+  ...taskOptions,
   method: z
     .enum(methodNames)
     .default('skillgate')
     .register(optionFacts, { section: 'Method', about: 'how credit is assigned' }),
-  groupsPerStep: z.int().min(1).max(4096).default(16).register(optionFacts, {
-    section: 'Method',
-    about: 'tasks in a step',
-    unit: 'groups',
-  }),
+  groupsPerStep,
   groupSize: z.int().min(2).max(1024).default(8).register(optionFacts, {
     section: 'Method',
     about: 'rollouts of each task, compared with each other',
@@ -70,14 +61,7 @@ const shape = {
   }),
   ...episodeOptions,
 
-  learningRate: z.number().positive().max(1).default(1e-6).register(optionFacts, {
-    section: 'Update',
-    about: 'learning rate after warm-up',
-  }),
-  schedule: z.enum(['constant', 'linear', 'cosine']).default('constant').register(optionFacts, {
-    section: 'Update',
-    about: 'how the learning rate goes on after warm-up; linear and cosine end at 0 with the last step',
-  }),
+  ...rateOptions,
   ...optimizerOptions,
   clipLow: z.number().min(0).lt(1).default(0.2).register(optionFacts, {
     section: 'Update',
@@ -100,47 +84,9 @@ const shape = {
     about: 'weight of that divergence; 0 loads no reference model',
   }),
 
-  evalEvery: z.int().min(0).default(0).register(optionFacts, {
-    section: 'Evaluation',
-    about: 'evaluate on heldOut each so many steps; 0 never',
-    unit: 'steps',
-    mayChange: 'freely',
-  }),
-  evalTasks: z.int().min(1).default(64).register(optionFacts, {
-    section: 'Evaluation',
-    about: 'the first so many held-out tasks are used',
-    unit: 'tasks',
-    mayChange: 'freely',
-  }),
-  evalTrials: z.int().min(1).max(1024).default(1).register(optionFacts, {
-    section: 'Evaluation',
-    about: 'rollouts of each task',
-    unit: 'rollouts',
-    mayChange: 'freely',
-  }),
-  evalTemperature: z.number().min(0).max(100).default(1).register(optionFacts, {
-    section: 'Evaluation',
-    about: 'sampling temperature; 0 takes the most likely token',
-    mayChange: 'freely',
-  }),
-  evalTopP: z.number().positive().max(1).default(0.7).register(optionFacts, {
-    section: 'Evaluation',
-    about: 'keep the smallest set of tokens whose probability reaches this',
-    mayChange: 'freely',
-  }),
-  keepBest: z.enum(['none', 'success', 'reward', 'oracleRead']).default('none').register(optionFacts, {
-    section: 'Evaluation',
-    about: 'also keep the checkpoint that was best by this figure of the evaluation',
-    mayChange: 'freely',
-  }),
+  ...evaluationOptions,
 
-  ...runOptions,
-  steps: z.int().min(1).max(10_000_000).default(100).register(optionFacts, {
-    section: 'Run',
-    about: 'optimizer steps in all',
-    unit: 'steps',
-    mayChange: 'freely',
-  }),
+  ...stepOptions,
   ...engineOptions,
   ...programOptions,
 }
@@ -152,18 +98,5 @@ export type RlOptions = OptionsOut<RlShape>
 export const rlOptions: OptionSet<RlShape> = {
   recipe: 'train',
   shape,
-  rules: [
-    (o) =>
-      o.evalEvery && o.heldOut === undefined
-        ? `heldOut: expected tasks to evaluate on (evalEvery is ${o.evalEvery}), got nothing`
-        : undefined,
-    (o) =>
-      o.keepBest && o.keepBest !== 'none' && o.evalEvery === 0
-        ? `evalEvery: expected at least 1 (keepBest is "${o.keepBest}"), got 0`
-        : undefined,
-    (o) =>
-      o.warmupSteps !== undefined && o.steps !== undefined && o.warmupSteps > o.steps
-        ? `warmupSteps: expected at most the ${o.steps} steps of the run, got ${o.warmupSteps}`
-        : undefined,
-  ],
+  rules: trainingRules,
 }

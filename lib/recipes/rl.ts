@@ -1,24 +1,17 @@
-import { dataFingerprint, folderFingerprint } from '../checkpoint/fingerprint.js'
 import { checkOptions } from '../config/check.js'
 import { type RlOptions, type RlOptionsIn, rlOptions } from '../config/rl-options.js'
 import { assignCredit } from '../credit/credit.js'
 import { creditMethod } from '../credit/methods/index.js'
 import type { Agent } from '../rollout/agent.js'
 import { collect } from '../rollout/collect.js'
-import {
-  drawTasks,
-  noSlate,
-  type OpenPolicy,
-  openNativePolicy,
-  openSkills,
-  openTasks,
-} from '../rollout/setting.js'
+import { drawTasks, noSlate, type OpenPolicy, openNativePolicy } from '../rollout/setting.js'
 import { storedGroups, writeTrajectories } from '../rollout/trajectory-file.js'
 import { learningRateSchedule } from '../update/schedule.js'
 import { updatePolicy } from '../update/update.js'
 import { printEvents } from './console.js'
-import { playEvaluation } from './evaluate.js'
 import type { Emit } from './events.js'
+import { openRunData } from './run-data.js'
+import { evaluateIfDue } from './run-evaluation.js'
 import { RunFolder, type RunResult } from './run-folder.js'
 import { trajectoriesFile } from './run-start.js'
 import { openStage, type SkillSource, type Task } from './stage.js'
@@ -44,23 +37,12 @@ type Options = Omit<RlOptions, keyof Given> & Given
  */
 export async function train(config: TrainConfig): Promise<RunResult> {
   const options = checkOptions(rlOptions, config) as Options
-  const { seed, steps, temperature, topP, klCoefficient, signal } = options
+  const { seed, steps, temperature, topP, klCoefficient } = options
   const method = creditMethod(options.method)
   const emit = options.onEvent ?? printEvents()
   const openPolicy = options.openPolicy ?? openNativePolicy
 
-  const skills = await openSkills(options.skills, options)
-  const tasks = await openTasks(options.tasks, skills.library)
-  const heldOut =
-    options.evalEvery > 0
-      ? (await openTasks(options.heldOut!, skills.library)).slice(0, options.evalTasks)
-      : []
-  const inputs = {
-    model: await folderFingerprint(options.model),
-    tasks: dataFingerprint(tasks),
-    ...(skills.library && { skills: dataFingerprint(skills.library.skills) }),
-  }
-  const evaluation = options.evalEvery > 0 ? { every: options.evalEvery } : undefined
+  const { skills, tasks, heldOut, inputs, evaluation } = await openRunData(options)
   const run = await RunFolder.open(rlOptions, options, { recipe: 'train', inputs, steps, evaluation }, emit)
   let state = run.start
   try {
@@ -70,26 +52,7 @@ export async function train(config: TrainConfig): Promise<RunResult> {
     const rateOf = learningRateSchedule({ ...options, kind: options.schedule, totalSteps: steps })
     const clock = new StepClock()
     for (;;) {
-      if (run.evaluationDue(state)) {
-        const sampling = {
-          temperature: options.evalTemperature,
-          topP: options.evalTopP,
-          trials: options.evalTrials,
-        }
-        const { measurement } = await playEvaluation(
-          stage,
-          policy,
-          heldOut,
-          { ...sampling, seed, signal },
-          emit,
-        )
-        await run.writeMetrics('evaluation', state.step, {
-          ...measurement.estimates,
-          failed: measurement.failed,
-        })
-        emit({ type: 'evaluation', step: state.step, measurement })
-        state = run.afterEvaluation(state, options.keepBest, measurement.estimates)
-      }
+      state = await evaluateIfDue(run, state, stage, policy, heldOut, options, emit)
       await run.saveIfDue(state)
       if (state.step >= steps) break
 

@@ -4,6 +4,7 @@ import { readsOfTrajectory } from '../credit/reads.js'
 import { SkillgateError } from '../errors.js'
 import type { Agent } from '../rollout/agent.js'
 import { Conversation, type HistoryMode } from '../rollout/conversation.js'
+import type { FirstPromptOptions } from '../rollout/first-turn.js'
 import type { PlayOptions } from '../rollout/play.js'
 import { episodes } from '../rollout/session.js'
 import {
@@ -45,6 +46,8 @@ export interface Stage {
     policy: Policy,
     sampling: { temperature: number; topP: number },
   ): PlayOptions & { concurrency: number; slateFor: SkillSetting['slateFor'] }
+  /** What `firstPrompt` needs, for a model that takes contexts of `maxContext` tokens. */
+  ask(maxContext: number): FirstPromptOptions & Pick<SkillSetting, 'slateFor'>
 }
 
 /**
@@ -72,26 +75,18 @@ export async function openStage(
   const findReads = (trajectory: Trajectory): SkillRead[] =>
     readsOfTrajectory(trajectory, (id) => tokenizer.bytesOf(id), reading)
   const limits = { maxTurns, maxTokensPerTurn, maxTokens, maxCallsPerTurn, maxResultTokens }
-  const onWarning = once(warn)
+  const session = { tokenizer, template, library, history, variables, ...limits, onWarning: once(warn) }
+  const deadlineMs = options.rolloutDeadline * 1000
   return {
     play: (policy, sampling) => ({
       agent,
-      openEpisode: episodes({
-        policy,
-        tokenizer,
-        template,
-        library,
-        sampling,
-        history,
-        variables,
-        ...limits,
-        onWarning,
-      }),
-      deadlineMs: options.rolloutDeadline * 1000,
+      openEpisode: episodes({ ...session, policy, sampling }),
+      deadlineMs,
       findReads,
       concurrency: options.concurrency,
       slateFor,
     }),
+    ask: (maxContext) => ({ agent, deadlineMs, session, maxContext, slateFor }),
   }
 }
 

@@ -6,7 +6,8 @@ import type { HistoryMode } from './conversation.js'
 
 /** What episodes are played on and within. */
 export interface SessionOptions {
-  policy: Policy
+  /** Only sampled from. */
+  policy: Pick<Policy, 'version' | 'maxContext' | 'openSession' | 'generate'>
   tokenizer: Tokenizer
   template: ChatTemplate
   /** What can be read; without it the skills of the slate. */
