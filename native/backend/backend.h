@@ -179,7 +179,8 @@ class Backend {
   virtual int64_t token_mask(const TokenMaskArgs& args) = 0;  // returns B
 
   virtual PolicyLossResult policy_loss(const PolicyLossArgs& args) = 0;
-  // Most working memory of policy_loss with gradients, whatever R; 0 where it is not known beforehand.
+  // Working memory of policy_loss with gradients, beyond what the device holds for it already; 0 where it is
+  // not known beforehand.
   virtual int64_t policy_loss_bytes(int64_t R, int64_t D, int64_t V) const {
     return (void)R, (void)D, (void)V, 0;
   }

@@ -1,5 +1,6 @@
 #include "cpu/cpu_backend.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -145,7 +146,8 @@ class CpuBackend final : public Backend {
     return skillgate::policy_loss(context_, args);
   }
   int64_t policy_loss_bytes(int64_t R, int64_t D, int64_t V) const override {
-    return skillgate::policy_loss_bytes(R, D, V);
+    const auto held = static_cast<int64_t>(context_.loss_scratch.bytes());
+    return std::max<int64_t>(0, skillgate::policy_loss_bytes(R, D, V) - held);
   }
 
   void token_logprob(float* logprob, float* entropy, Tensor hidden, Tensor lm_head, const void* packed,

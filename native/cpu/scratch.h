@@ -22,6 +22,7 @@ class ScratchBlock {
   // a block of more than 64 MiB shrinks when less than a quarter of it is asked for.
   char* reserve(size_t bytes);
   char* data() const { return data_; }  // what the last reserve returned
+  size_t bytes() const { return bytes_; }
 
  private:
   char* data_ = nullptr;

@@ -87,10 +87,9 @@ void walk(Planner& take, ActivationTensors& a, const ModelConfig& c, int64_t T, 
 }
 }  // namespace
 
-int64_t Activations::bytes_needed(const ModelConfig& config, int64_t rows, Mode mode) {
+int64_t Activations::bytes_needed(const ModelConfig& config, int64_t rows, Mode mode) const {
   Planner count{nullptr};
-  ActivationTensors shapes;
-  walk(count, shapes, config, rows, mode);
+  walk(count, counted_, config, rows, mode);
   return count.bytes;
 }
 

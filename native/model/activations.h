@@ -59,11 +59,14 @@ struct Activations : ActivationTensors {
 
   explicit Activations(Backend& backend) : arena(backend) {}
   void plan(const ModelConfig& config, int64_t rows, Mode mode);
-  static int64_t bytes_needed(const ModelConfig& config, int64_t rows, Mode mode);
+  int64_t bytes_needed(const ModelConfig& config, int64_t rows, Mode mode) const;
 
   Arena arena;
   Mode mode = Mode::forward;
   int64_t T = 0;
+
+ private:
+  mutable ActivationTensors counted_;  // of bytes_needed, whose memory is used again
 };
 
 }  // namespace skillgate

@@ -11,6 +11,12 @@ void LossRows::clear() {
   for (std::vector<float>* v : {&advantage, &weight, &kl_weight, &behaviour, &reference}) v->clear();
 }
 
+void LossRows::size_outputs() {
+  logprob.resize(row.size());
+  entropy.resize(row.size());
+  clipped.resize(row.size());
+}
+
 void LossRows::take_weighted(const AccumulateArgs& a, const TokenRows& rows) {
   clear();
   const Sequences& s = a.sequences;
@@ -36,9 +42,7 @@ void LossRows::take_weighted(const AccumulateArgs& a, const TokenRows& rows) {
       if (a.reference_logprob) reference.push_back(a.reference_logprob[t]);
     }
   }
-  logprob.resize(row.size());
-  entropy.resize(row.size());
-  clipped.resize(row.size());
+  size_outputs();
 }
 
 void LossRows::take_all(const Sequences& s, const TokenRows& rows) {
@@ -49,6 +53,7 @@ void LossRows::take_all(const Sequences& s, const TokenRows& rows) {
       token.push_back(t);
       target.push_back(s.tokens[t]);
     }
+  size_outputs();
 }
 
 }  // namespace skillgate

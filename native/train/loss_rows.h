@@ -28,6 +28,7 @@ struct LossRows {
 
  private:
   void clear();
+  void size_outputs();
 };
 
 }  // namespace skillgate

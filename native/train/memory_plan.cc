@@ -56,7 +56,7 @@ Activations::Mode Policy::State::plan_update(int64_t rows, int64_t loss_rows) co
   for (const Parameters* p : {&gradients, &first_moment, &second_moment})
     if (!p->allocated()) need.optimizer += block;
   auto total = [&](Mode mode) {
-    need.activations = growth(Activations::bytes_needed(config, rows, mode), activations.arena.bytes());
+    need.activations = growth(activations.bytes_needed(config, rows, mode), activations.arena.bytes());
     return need.total();
   };
   const int64_t keep = total(Mode::keep);
@@ -74,7 +74,7 @@ Activations::Mode Policy::State::plan_update(int64_t rows, int64_t loss_rows) co
 void Policy::State::plan_scores(int64_t rows) const {
   Need need;
   need.activations =
-      growth(Activations::bytes_needed(config, rows, Activations::Mode::forward), activations.arena.bytes());
+      growth(activations.bytes_needed(config, rows, Activations::Mode::forward), activations.arena.bytes());
   need.loss = growth(HeadRows::bytes(std::min(rows, kScoreRows), config.D), head.bytes());
   if (need.total() == 0) return;
   const int64_t spare = bytes_to_spare(*backend, options.memory_limit, resident_bytes());
