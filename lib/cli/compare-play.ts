@@ -5,11 +5,16 @@ import { type RunSpec, specFingerprint } from '../compare/run-spec.js'
 import type { RunProgress } from '../compare/schedule.js'
 import { trialFigures } from '../compare/trial-figures.js'
 import { evalOptions } from '../config/eval-options.js'
+import type { Shape } from '../config/option.js'
 import { rlOptions } from '../config/rl-options.js'
+import { selectionBcOptions, selectionDpoOptions } from '../config/selection-options.js'
 import { type SkillLab, skillLab } from '../environments/skill-lab/index.js'
 import { type EvaluateConfig, evaluate } from '../recipes/evaluate.js'
 import type { Emit } from '../recipes/events.js'
 import { type TrainConfig, train } from '../recipes/rl.js'
+import type { RunResult } from '../recipes/run-folder.js'
+import { type SelectionBcConfig, selectionBc } from '../recipes/selection-bc.js'
+import { type SelectionDpoConfig, selectionDpo } from '../recipes/selection-dpo.js'
 import { readTrajectories } from '../rollout/trajectory-file.js'
 
 export interface PlayOptions {
@@ -17,6 +22,35 @@ export interface PlayOptions {
   onProgress?: (progress: RunProgress) => void
   /** The environment, where another than that of the spec is wanted. */
   lab?: SkillLab
+}
+
+/** What trains a method: its options, and what it does with them. */
+interface Recipe {
+  shape: Shape
+  run(config: Record<string, unknown>): Promise<RunResult>
+}
+
+const selection: Readonly<Record<string, Recipe>> = {
+  'selection-bc': {
+    shape: selectionBcOptions.shape,
+    run: (config) => selectionBc(config as unknown as SelectionBcConfig),
+  },
+  'selection-dpo': {
+    shape: selectionDpoOptions.shape,
+    run: (config) => selectionDpo(config as unknown as SelectionDpoConfig),
+  },
+}
+
+const reinforcement: Recipe = {
+  shape: rlOptions.shape,
+  run: (config) => train(config as unknown as TrainConfig),
+}
+
+/** Trains with the options that the method has; of the others, such as the size of groups, it knows nothing. */
+function trainWith(method: string, options: Record<string, unknown>): Promise<RunResult> {
+  const { shape, run } = Object.hasOwn(selection, method) ? selection[method]! : reinforcement
+  const known = Object.entries({ ...options, method }).filter(([name]) => Object.hasOwn(shape, name))
+  return run(Object.fromEntries(known))
 }
 
 /** The evaluation counts as so many steps of training where progress is told. */
@@ -49,7 +83,7 @@ export async function playRun(
   let done = (await latestCheckpoint(output))?.step ?? 0
   tell(done, 'starting')
   const onEvent: Emit = (event) => {
-    if (event.type === 'step') {
+    if (event.type === 'step' || event.type === 'loss') {
       done = event.figures.step
       tell(done, `step ${done}/${steps}`)
     } else if (event.type === 'progress') {
@@ -65,13 +99,7 @@ export async function playRun(
   try {
     let trained = model
     if (method !== 'sft') {
-      const result = await train({
-        ...options,
-        method,
-        model,
-        output,
-        resume: true,
-      } as unknown as TrainConfig)
+      const result = await trainWith(method, { ...options, model, output, resume: true })
       if (result.stopped) return false
       trained = join(result.checkpoint!, 'model')
     }

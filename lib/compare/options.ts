@@ -3,7 +3,7 @@ import { type OptionSet, optionFacts, pathOption, type Shape } from '../config/o
 import { methodNames, rlOptions } from '../config/rl-options.js'
 
 /** What a comparison can train, beside the methods of `train`: nothing at all, and the two that learn the choice from labels alone. */
-export const comparedMethods = ['sft', ...methodNames] as const
+export const comparedMethods = ['sft', ...methodNames, 'selection-bc', 'selection-dpo'] as const
 export type ComparedMethod = (typeof comparedMethods)[number]
 
 const {

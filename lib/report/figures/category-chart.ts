@@ -67,12 +67,18 @@ export function categoryChart(chart: CategoryChart, options: FigureOptions = {})
   const texts: Svg[] = []
   for (const [s, one] of series.entries()) {
     const isBar = one.mark === 'bar'
-    const offset = isBar ? (barsBefore - (bars - 1) / 2) * width : 0
+    const offset = isBar ? (barsBefore - (bars - 1) / 2) * width : besideEachOther(series, s)
     const own = { series: s, mark: one.mark, width, id }
     const withTexts = textsFit(one.data, isBar && bars > 1 ? width : axis.step)
     if (isBar) barsBefore += 1
     if (one.mark === 'line')
-      for (const run of runs(one, chart, axis.centres, place)) drawn.push(lineThrough(run, s))
+      for (const run of runs(one, chart, axis.centres, place))
+        drawn.push(
+          lineThrough(
+            run.map(({ x, y }) => ({ x: x + offset, y })),
+            s,
+          ),
+        )
     for (const [c, datum] of one.data.entries()) {
       if (datum === null) continue
       const at = { ...own, x: axis.centres[c]! + offset, side: textSide(one, datum) }
@@ -84,6 +90,12 @@ export function categoryChart(chart: CategoryChart, options: FigureOptions = {})
     if (series.every((one) => one.data[c] === null || one.data[c] === undefined))
       drawn.push(label('\u2013', { x, y: place.bottom - 6, anchor: 'middle', class: 'muted' }))
   return figure(chart, [...drawn, ...texts], axis.bottom, options)
+}
+
+/** Marks with single values stand a little apart from those of other series, so that all are seen. */
+function besideEachOther(series: readonly CategorySeries[], place: number): number {
+  const single = series.some(({ data }) => data.some((datum) => datum?.points))
+  return single ? (place - (series.length - 1) / 2) * 12 : 0
 }
 
 const textSide = (series: CategorySeries, { value }: Datum) =>

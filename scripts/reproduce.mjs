@@ -1,0 +1,76 @@
+/**
+ * Trains every method on skill-lab and writes docs/reproduction.md from what came out: `npm run reproduce`.
+ *   -- --quick            two methods, two seeds, a page in the folder of the runs
+ *   -- --only main,noise  some parts: main, lambda, noise, missing, failures, groups, horizon, slates
+ *   -- --page             no run: the page from the results that are there
+ *   -- --runs <folder>    where the runs are (runs/reproduce)   --docs <folder>   where the page goes (docs)
+ *   -- --jobs <n>         runs at the same time (2), one thread each
+ * `npm run build` first. Ctrl-C saves; the same command goes on.
+ */
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { stopOnInterrupt } from '../dist/lib/cli/interrupt.js'
+import { errorText } from '../dist/lib/cli/main.js'
+import { Progress } from '../dist/lib/report/progress.js'
+import { styleFor } from '../dist/lib/report/style.js'
+import { writePage } from './reproduce/page.mjs'
+import { parts, quickParts } from './reproduce/plan.mjs'
+import { playParts } from './reproduce/play.mjs'
+import { noteSession } from './reproduce/sessions.mjs'
+
+const progress = new Progress(process.stdout)
+const style = styleFor(process.stdout, process.env.NO_COLOR)
+const { signal, release } = stopOnInterrupt(() =>
+  progress.line(style.yellow('stopping: saving the last completed steps (once more: at once)')),
+)
+
+async function main() {
+  const { values } = parseArgs({
+    options: {
+      ...{ quick: { type: 'boolean' }, page: { type: 'boolean' }, only: { type: 'string' } },
+      ...{ runs: { type: 'string' }, docs: { type: 'string' }, jobs: { type: 'string', default: '2' } },
+    },
+  })
+  const root = values.runs ?? join('runs', 'reproduce')
+  const docs = resolve(values.docs ?? (values.quick ? join(root, 'quick') : 'docs'))
+  const shown = values.quick ? quickParts : parts
+  const jobs = Number(values.jobs)
+  if (!Number.isInteger(jobs) || jobs < 1)
+    throw new Error(`expected --jobs of at least 1, got ${values.jobs}`)
+  let whole = true
+  if (!values.page) {
+    mkdirSync(root, { recursive: true })
+    const endSession = noteSession(root)
+    try {
+      const surroundings = { progress, style, signal, argv: [] }
+      whole = await playParts(selected(shown, values.only), { root, jobs, threads: 1 }, surroundings)
+    } finally {
+      endSession()
+    }
+  }
+  progress.line(`written: ${await writePage(shown, { root, docs })}`)
+  if (!whole) progress.line('stopped; the same command goes on')
+  return whole ? 0 : 130
+}
+
+function selected(shown, only) {
+  if (only === undefined) return shown
+  const names = only.split(',')
+  const unknown = names.filter((name) => !Object.hasOwn(shown, name))
+  if (unknown.length > 0) {
+    throw new Error(
+      `expected --only with names among ${Object.keys(shown).join(', ')}, got ${unknown.join(', ')}`,
+    )
+  }
+  return Object.fromEntries(names.map((name) => [name, shown[name]]))
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  progress.line(style.red(errorText(error)))
+  process.exitCode = 1
+} finally {
+  release()
+}

@@ -1,0 +1,146 @@
+/** One part of the page: an experiment's figures and tables. */
+import { experimentChart } from '../../dist/lib/compare/experiment-chart.js'
+import { differencesTable, markdownTable, runsTable } from '../../dist/lib/compare/tables.js'
+import { summaryOfFolders } from '../../dist/lib/compare/write-summary.js'
+import { categoryChart } from '../../dist/lib/report/figures/category-chart.js'
+import { percent } from '../../dist/lib/report/format.js'
+import { auditOfRuns } from './audits.mjs'
+import { parts } from './plan.mjs'
+import { commandOf, variantsOf } from './specs.mjs'
+
+const shownFigures = ['success', 'oracleRead', 'misleadingRead']
+
+/**
+ * @returns {Promise<{ text: string, pictures: { file: string, svg: string }[], missing: string[] }>}
+ */
+export async function experimentSection(name, part, root) {
+  const points = part.settings.map((setting) => ({
+    setting,
+    label: String(setting.x),
+    summary: summaryOfFolders(variantsOf(root, setting), 'grpo'),
+  }))
+  const missing = points.flatMap(({ setting, summary }) =>
+    summary.variants
+      .filter(({ seeds, planned }) => seeds.length < planned)
+      .map(
+        ({ variant, seeds, planned }) =>
+          `${name} ${setting.x}, ${variant}: ${seeds.length} of ${planned} runs`,
+      ),
+  )
+  const done = points.filter(({ summary }) => summary.variants.some(({ seeds }) => seeds.length > 0))
+  const own = part.settings.filter(({ borrowed }) => !borrowed)
+  const lines = [`## ${part.title}`]
+  if (part.note) lines.push(part.note)
+  const ownDone = done.filter(({ setting }) => !setting.borrowed)
+  if (ownDone.length === 0) return { text: [...lines, 'Not run yet.'].join('\n\n'), pictures: [], missing }
+
+  const chartPoints = done.map(({ label, summary }) => ({
+    label,
+    methods: Object.fromEntries(
+      summary.variants.filter(({ seeds }) => seeds.length > 0).map((one) => [one.variant, one]),
+    ),
+  }))
+  const pictures = shownFigures.map((figure) => {
+    const chart = experimentChart(chartPoints, figure, {
+      id: `${name}-${figure.toLowerCase()}`,
+      title: part.title,
+      xLabel: part.xLabel,
+      ...referenceOf(part, root, figure),
+    })
+    return { file: `${chart.id}.svg`, alt: `${chart.title}. ${chart.description}`, svg: categoryChart(chart) }
+  })
+  lines.push(pictures.map(({ file, alt }) => `![${alt}](figures/${file})`).join('\n'))
+  lines.push(markdownTable(pointsTable(part.xLabel, done)))
+  const gaps = done.flatMap(({ label, summary }) => {
+    const table = differencesTable(summary)
+    return table ? table.rows.map((row) => [label, ...row]) : []
+  })
+  if (gaps.length > 0) {
+    const { titles, caption } = differencesTable(
+      done.find(({ summary }) => differencesTable(summary)).summary,
+    )
+    lines.push(`${caption}.`, markdownTable({ titles: [part.xLabel, ...titles], rows: gaps }))
+  }
+  if (part.audited) lines.push(await auditText(part, root))
+  const runs = done.flatMap(({ label, summary }) => runsTable(summary).rows.map((row) => [label, ...row]))
+  lines.push(
+    details(
+      'Every run',
+      markdownTable({ titles: [part.xLabel, ...runsTable(done[0].summary).titles], rows: runs }),
+    ),
+  )
+  lines.push(
+    details('Commands', `\`\`\`sh\n${own.map((setting) => commandOf(root, setting)).join('\n')}\n\`\`\``),
+  )
+  return { text: lines.join('\n\n'), pictures, missing }
+}
+
+function pointsTable(xLabel, points) {
+  const rows = points.flatMap(({ label, summary }) =>
+    summary.variants
+      .filter(({ seeds }) => seeds.length > 0)
+      .map(({ variant, seeds, figures }) => [
+        ...[label, variant, String(seeds.length)],
+        ...['success', 'oracleRead', 'misleadingRead'].map((figure) => percent(figures[figure]?.value)),
+        figures.reads?.value.toFixed(2) ?? '-',
+        percent(figures.cleanOracle?.value),
+      ]),
+  )
+  return {
+    titles: [
+      xLabel,
+      'method',
+      'seeds',
+      'success',
+      'oracle read',
+      'misleading read',
+      'reads a trial',
+      'clean oracle',
+    ],
+    rows,
+  }
+}
+
+/** The same seeds of a method that the experiment does not touch. */
+function referenceOf(part, root, figure) {
+  if (!part.reference) return {}
+  const [main] = parts.main.settings
+  const seeds = part.settings.find(({ borrowed }) => !borrowed).seeds
+  const [summary] = summaryOfFolders(
+    variantsOf(root, { ...main, methods: [part.reference], seeds }),
+    'grpo',
+  ).variants
+  const mean = summary.figures[figure]
+  return mean ? { reference: { value: mean.value, text: `${part.reference}, main runs` } } : {}
+}
+
+/** The audit of each point's training, by method. */
+export async function auditText({ settings, xLabel }, root) {
+  const rows = []
+  for (const setting of settings)
+    for (const { variant, folders } of variantsOf(root, setting)) {
+      const found = await auditOfRuns(folders)
+      if (found) rows.push([String(setting.x), variant, ...auditCells(found)])
+    }
+  return `The audit of what these runs trained on:\n\n${markdownTable({ titles: [xLabel, 'method', ...auditTitles], rows })}`
+}
+
+export const auditTitles = [
+  'tokens a trajectory',
+  'in read calls',
+  'naming the skill',
+  'oracle readers blamed',
+  'advantage gap',
+  'success gap (points)',
+]
+
+export const auditCells = ({ tokens, callShare, identityShare, blamed, gap, value }) => [
+  tokens === null ? '-' : tokens.toFixed(0),
+  percent(callShare ?? undefined),
+  percent(identityShare ?? undefined),
+  percent(blamed ?? undefined),
+  gap === null ? '-' : gap.toFixed(2),
+  value === null ? '-' : (100 * value).toFixed(1),
+]
+
+export const details = (title, body) => `<details><summary>${title}</summary>\n\n${body}\n\n</details>`

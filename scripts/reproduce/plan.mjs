@@ -1,0 +1,140 @@
+/**
+ * What is run: settings, each of them one `skillgate compare` command, grouped into parts. Nothing in it is chosen for one method: all of
+ * them have the options of skill-lab, the same start and the same seeds, and a setting changes one thing for all its methods.
+ */
+import { comparedMethods } from '../../dist/lib/compare/options.js'
+import { standardLab } from '../../dist/lib/compare/run-spec.js'
+
+/** The runs that most others are compared with come first, so that a page can be made early on. */
+const order = ['grpo', 'skillgate', 'sft', 'masked-task-only']
+const all = [...order, ...comparedMethods.filter((method) => !order.includes(method))]
+const mainSeeds = [0, 1, 2, 3, 4]
+const fewSeeds = [0, 1]
+const both = ['grpo', 'skillgate']
+/** Rollouts of a step, however they are grouped. */
+const rollouts = 64
+
+/**
+ * A point of an experiment.
+ * @typedef {object} Setting
+ * @property {string} folder below the folder of all runs
+ * @property {string[]} methods
+ * @property {number[]} seeds
+ * @property {object} lab what differs from the standard environment
+ * @property {object} options what differs from the options of skill-lab
+ * @property {number} [x] its place in the experiment's figure
+ */
+
+const setting = (folder, methods, seeds, { x, ...lab } = {}, options = {}) => ({
+  ...{ folder, methods, seeds, x, options },
+  lab: { ...standardLab, ...lab },
+})
+
+const main = setting('main', all, mainSeeds)
+/** The main runs that stand for one point of an experiment, without running them again. */
+const mainPoint = (methods, x, seeds = fewSeeds) => ({
+  ...setting('main', methods, seeds),
+  x,
+  borrowed: true,
+})
+
+/** The parts by the name that --only takes. */
+export const parts = {
+  main: { title: 'All methods', settings: [main] },
+  lambda: {
+    title: 'How much the selection channel weighs (lambda)',
+    xLabel: 'Selector coefficient lambda',
+    settings: [
+      { ...mainPoint(['masked-task-only'], 0), shownAs: 'skillgate' },
+      ...[0.05].map((x) =>
+        setting(`lambda/${x}`, ['skillgate'], fewSeeds, { x }, { selectorCoefficient: x }),
+      ),
+      mainPoint(['skillgate'], 0.2),
+      ...[0.5, 1].map((x) =>
+        setting(`lambda/${x}`, ['skillgate'], fewSeeds, { x }, { selectorCoefficient: x }),
+      ),
+    ],
+    note: 'lambda 0 is masked-task-only: read calls then have no gradient at all.',
+  },
+  noise: {
+    title: 'Wrong oracle labels',
+    xLabel: 'Training tasks with a wrong label (%)',
+    settings: [
+      mainPoint(['skillgate'], 0),
+      ...[10, 20, 40].map((x) => setting(`noise/${x}`, ['skillgate'], fewSeeds, { x, wrongLabels: x / 100 })),
+    ],
+    note:
+      'A wrong label names another candidate of the slate, any of the 15 alike. Rewards and the tasks of the evaluation keep what is true. ' +
+      'grpo sees no labels: its main runs are the line to compare with.',
+    reference: 'grpo',
+  },
+  missing: {
+    title: 'Missing oracle labels',
+    xLabel: 'Training tasks without a label (%)',
+    settings: [
+      mainPoint(['skillgate'], 0),
+      ...[50].map((x) => setting(`missing/${x}`, ['skillgate'], fewSeeds, { x, missingLabels: x / 100 })),
+    ],
+    note: 'In the group of a task without a label read calls have the credit of the outcome, as in grpo.',
+    reference: 'grpo',
+  },
+  failures: {
+    title: 'Execution that fails by chance',
+    xLabel: 'Commands that break while training (%)',
+    settings: [
+      mainPoint(both, 0),
+      ...[15, 30].map((x) => setting(`failures/${x}`, both, fewSeeds, { x, commandFailures: x / 100 })),
+    ],
+    note:
+      'A command of a training episode breaks with this probability, unseen, whatever was chosen, and the episode has no reward: right ' +
+      'choices are blamed. Nothing breaks in the evaluation, which so measures what was learned.',
+    audited: true,
+  },
+  groups: {
+    title: 'Rollouts a group',
+    xLabel: 'Rollouts of a task in a step (64 in all)',
+    settings: [
+      ...[2, 4].map((x) => setting(`groups/${x}`, both, fewSeeds, { x }, groupsOf(x))),
+      mainPoint(both, 8),
+      ...[16].map((x) => setting(`groups/${x}`, both, fewSeeds, { x }, groupsOf(x))),
+    ],
+  },
+  horizon: {
+    title: 'Length of the execution',
+    xLabel: 'Times the steps of a skill are to be run',
+    settings: [1, 2, 4].map((x) =>
+      setting(`horizon/${x}`, both, fewSeeds, { x, horizon: x, commandFailures: 0.05 }),
+    ),
+    note:
+      'The longer the execution, the smaller the part of the tokens that choose, and the more often a right choice fails: each command of a ' +
+      'training episode breaks with probability 5%. Each length has a start of its own, taught by demonstrations of that length.',
+    audited: true,
+  },
+  slates: {
+    title: 'Candidates in a slate',
+    xLabel: 'Candidates shown',
+    settings: [
+      setting('slates/4', both, fewSeeds, { x: 4, slateSize: 4 }),
+      mainPoint(both, 16),
+      setting('slates/64', both, fewSeeds, { x: 64, slateSize: 64 }),
+    ],
+    note: 'Each size has a start of its own, taught with slates of 4 and of that size.',
+  },
+}
+
+function groupsOf(groupSize) {
+  return { groupSize, groupsPerStep: rollouts / groupSize }
+}
+
+/** Two methods, two seeds, nothing else. */
+export const quickParts = {
+  main: { title: 'Two methods, two seeds', settings: [setting('quick', both, [0, 1])] },
+}
+
+/** Where the start of a setting is: it follows from what the demonstrations show. */
+export const startName = ({ lab }) => `horizon-${lab.horizon}-slate-${lab.slateSize}`
+
+/** The settings of some parts that have runs of their own, each once. */
+export function ownSettings(chosen) {
+  return Object.values(chosen).flatMap(({ settings }) => settings.filter(({ borrowed }) => !borrowed))
+}

@@ -1,0 +1,51 @@
+/** Makes the starts and plays the runs of some parts. */
+import { join } from 'node:path'
+import { playAll } from '../../dist/lib/cli/compare.js'
+import { makeStart } from '../../dist/lib/cli/compare-start.js'
+import { standardLab } from '../../dist/lib/compare/run-spec.js'
+import { printEvents } from '../../dist/lib/recipes/console.js'
+import { duration } from '../../dist/lib/report/format.js'
+import { estimate } from './estimate.mjs'
+import { ownSettings, startName } from './plan.mjs'
+import { specsOf } from './specs.mjs'
+
+/**
+ * Plays every run of the parts that is not finished.
+ * @returns {Promise<boolean>} whether all are finished
+ */
+export async function playParts(chosen, { root, jobs, threads }, surroundings) {
+  const { progress, style, signal } = surroundings
+  const settings = ownSettings(chosen)
+  const { runs, finished, seconds, measured } = estimate(settings, root, jobs)
+  const basis = measured > 0 ? `from ${measured} finished runs` : 'from runs on two idle cores of an AMD EPYC'
+  progress.line(
+    style.bold(`${runs} runs in ${settings.length} settings, ${finished} of them finished, in ${root}`),
+  )
+  progress.line(
+    `the rest takes about ${duration(seconds)} (${basis}). Ctrl-C saves; the same command goes on.`,
+  )
+  let whole = true
+  for (const setting of settings) {
+    const { folder, methods, seeds } = setting
+    progress.line(`\n${style.bold(folder)}: ${methods.join(', ')}; seeds ${seeds.join(', ')}`)
+    const model = await startOf(setting, root, jobs * threads, surroundings)
+    if (model === undefined) return false
+    whole = (await playAll(await specsOf(root, setting, model, { threads }), jobs, surroundings)) && whole
+    if (signal.aborted) return false
+  }
+  return whole
+}
+
+/** The start is made by all cores, once for all settings that share it. */
+async function startOf(setting, root, threads, { progress, style, signal }) {
+  const { horizon, slateSize } = setting.lab
+  const onEvent = printEvents(progress, style)
+  const folder = join(root, 'starts', startName(setting))
+  return makeStart({
+    folder,
+    setting: { ...standardLab, horizon, slateSize },
+    engine: { threads },
+    signal,
+    onEvent,
+  })
+}

@@ -1,0 +1,61 @@
+/** From settings to runs and to the commands that make them. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { labTraining } from '../../dist/lib/cli/compare.js'
+import { standardLab } from '../../dist/lib/compare/run-spec.js'
+import { startName } from './plan.mjs'
+
+export const runFolder = (root, { folder }, method, seed) =>
+  join(root, folder, 'runs', method, `seed-${seed}`)
+
+/** Folders of a setting's runs by method, as the summary of a comparison wants them. */
+export const variantsOf = (root, setting) =>
+  setting.methods.map((method) => ({
+    variant: setting.shownAs ?? method,
+    folders: setting.seeds.map((seed) => runFolder(root, setting, method, seed)),
+  }))
+
+/** The trained start of a setting below the folder of all runs; undefined where it is not made yet. */
+export function startModel(root, setting) {
+  const checkpoints = join(root, 'starts', startName(setting), 'sft', 'checkpoints')
+  try {
+    const last = readdirSync(checkpoints).sort().at(-1)
+    return last && join(checkpoints, last, 'model')
+  } catch {
+    return undefined
+  }
+}
+
+/** Every run of a setting, the first seed of every method before the second. */
+export async function specsOf(root, setting, model, engine) {
+  const options = { ...(await labTraining(setting.lab)), ...engine, ...setting.options }
+  return setting.seeds.flatMap((seed) =>
+    setting.methods.map((method) => ({
+      ...{ method, seed, model, options, lab: setting.lab },
+      variant: setting.folder === 'main' ? method : `${setting.folder} ${method}`,
+      output: runFolder(root, setting, method, seed),
+    })),
+  )
+}
+
+const flag = (name) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
+/** The command that makes the runs of a setting by itself. */
+export function commandOf(root, setting) {
+  const { folder, methods, seeds, lab, options } = setting
+  const { seed: environmentSeed, ...place } = lab
+  const words = Object.entries({
+    ...differing(place),
+    ...(environmentSeed && { environmentSeed }),
+    ...options,
+  })
+  return [
+    'npx skillgate compare',
+    `--methods ${methods.join(',')} --seeds ${seeds.join(',')} --jobs 2`,
+    ...words.map(([name, value]) => `${flag(name)} ${value}`),
+    `--output ${join(root, folder)}`,
+  ].join(' ')
+}
+
+const differing = (lab) =>
+  Object.fromEntries(Object.entries(lab).filter(([name, value]) => standardLab[name] !== value))

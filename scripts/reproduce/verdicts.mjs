@@ -1,0 +1,49 @@
+/** What was expected of the methods, and what came out. */
+import { interval } from '../../dist/lib/report/format.js'
+
+/** A difference that was expected: above, below, or between. */
+const expectations = [
+  { method: 'skillgate', figure: 'success', title: 'success of skillgate above that of grpo', sign: 1 },
+  {
+    method: 'skillgate',
+    figure: 'oracleRead',
+    title: 'oracle reads of skillgate above those of grpo',
+    sign: 1,
+  },
+  {
+    method: 'skillgate',
+    figure: 'misleadingRead',
+    title: 'misleading reads of skillgate below those of grpo',
+    sign: -1,
+  },
+]
+
+/** One line for each expectation: shown where its interval excludes 0. */
+export function verdicts({ variants }) {
+  const lines = expectations.flatMap(({ method, figure, title, sign }) => {
+    const difference = variants.find(({ variant }) => variant === method)?.differences?.[figure]
+    if (!difference) return []
+    const seen =
+      sign * difference.low > 0 && sign * difference.high > 0
+        ? 'shown'
+        : sign * difference.low < 0 && sign * difference.high < 0
+          ? 'the opposite is shown'
+          : 'not shown, the interval includes 0'
+    return [
+      `- ${title}: **${seen}** (${interval(difference, 'points')} points over ${difference.seeds} seeds)`,
+    ]
+  })
+  return [...lines, ...between(variants)].join('\n')
+}
+
+/** masked-task-only was expected between the two. */
+function between(variants) {
+  const value = (name) => variants.find(({ variant }) => variant === name)?.figures.oracleRead?.value
+  const [low, middle, high] = ['grpo', 'masked-task-only', 'skillgate'].map(value)
+  if ([low, middle, high].includes(undefined)) return []
+  const holds = Math.min(low, high) <= middle && middle <= Math.max(low, high)
+  const told = [low, middle, high].map((one) => (100 * one).toFixed(1)).join(', ')
+  return [
+    `- oracle reads of masked-task-only between those of grpo and skillgate: **${holds ? 'so it is' : 'not so'}** (grpo, masked-task-only, skillgate: ${told}%)`,
+  ]
+}
