@@ -12,7 +12,7 @@ export { type Diagnosis, diagnose } from './addon/doctor.js'
 export { kernels } from './addon/kernels.js'
 export { type Audit, audit } from './audit/audit.js'
 export type { AuditOptionsIn as AuditOptions } from './audit/options.js'
-export type { CreditMethod } from './credit/method.js'
+export type { CreditMemory, CreditMethod } from './credit/method.js'
 export { type FindReadsOptions, findSkillReads, type TurnRead, type TurnTokens } from './credit/reads.js'
 export {
   type LabTask,

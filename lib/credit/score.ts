@@ -17,7 +17,7 @@ export interface ScoreStatistics {
   trajectories: number
   failed: number
   meanReward: number
-  /** Fraction of groups whose rewards are all equal: their outcome advantage is 0. */
+  /** Fraction of groups whose rewards are all equal. */
   zeroVariance: number
   /** Fractions of trajectories whose outcome advantage is above and below 0. */
   positive: number
