@@ -32,7 +32,7 @@ export function learningCurve(
     id: `curve-${figure.toLowerCase()}`,
     title,
     description: `${ends.join(', ')}.`,
-    xLabel: `Training step (moving average of ${smoothing}; shaded: 95% interval over seeds)`,
+    xLabel: `Training step (moving average of ${smoothing}; shaded: lowest to highest run)`,
     y: { label, include: [0] },
     series,
   }
@@ -55,10 +55,10 @@ export function figureBars(summary: Summary, name: FigureName): CategoryChart {
     id: `bars-${name.toLowerCase()}`,
     title: `${title[0]!.toUpperCase()}${title.slice(1)} on held-out tasks`,
     description: `${shown.map(({ variant }, i) => `${variant} ${data[i]!.value.toFixed(isShare(name) ? 1 : 2)}`).join(', ')}.`,
-    xLabel: 'Bar: mean over seeds; line: 95% interval; dots: runs',
+    xLabel: 'Line: 95% interval over seeds; dots: single runs',
     categories: shown.map(({ variant, seeds }) => ({ label: variant, note: `n=${seeds.length}` })),
     y: { label: isShare(name) ? `${figureTitles[name]} (% of trials)` : figureTitles[name], include: [0] },
-    series: [{ name: figureTitles[name], mark: 'bar', data }],
+    series: [{ name: 'mean over seeds', mark: 'bar', data }],
   }
 }
 

@@ -1,6 +1,5 @@
 import type { CurvePoint } from '../report/figures/line-chart.js'
 import type { CurveStep } from './run-record.js'
-import { meanOverSeeds } from './student-t.js'
 
 export const curveFigures = ['reward', 'oracleRead', 'misleadingRead'] as const
 export type CurveFigure = (typeof curveFigures)[number]
@@ -17,8 +16,8 @@ export function movingMean(values: readonly (number | undefined)[], window: numb
 }
 
 /**
- * Mean over runs of a figure at each step all of them have reached, in percent of trials (rewards as they are), with a 95% t interval over
- * runs. Each run's curve is smoothed first.
+ * Mean over runs of a figure at each step all of them have reached, in percent of trials (rewards as they are), between the lowest and the
+ * highest run. Each run's curve is smoothed first.
  */
 export function meanCurve(runs: readonly (readonly CurveStep[])[], figure: CurveFigure): CurvePoint[] {
   const begun = runs.filter((run) => run.length > 0)
@@ -33,10 +32,9 @@ export function meanCurve(runs: readonly (readonly CurveStep[])[], figure: Curve
   const steps = Math.min(...begun.map((run) => run.length))
   return Array.from({ length: steps }, (_, i): CurvePoint[] => {
     const values = smooth.map((run) => run[i]).filter((value) => value !== undefined)
-    const mean = meanOverSeeds(values, figure === 'reward' ? undefined : [0, 1])
-    if (!mean) return []
-    const { value, low, high } = mean
-    const ends = low === undefined || high === undefined ? {} : { low: low * scale, high: high * scale }
-    return [{ x: begun[0]![i]!.step, y: value * scale, ...ends }]
+    if (values.length === 0) return []
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+    const ends = { low: Math.min(...values) * scale, high: Math.max(...values) * scale }
+    return [{ x: begun[0]![i]!.step, y: mean * scale, ...(values.length > 1 && ends) }]
   }).flat()
 }

@@ -131,6 +131,21 @@ export const quickParts = {
   main: { title: 'Two methods, two seeds', settings: [setting('quick', both, [0, 1])] },
 }
 
+/** The order of methods in tables and figures. */
+export const shownOrder = [
+  ...[
+    'sft',
+    'grpo',
+    'skill-free',
+    'masked-task-only',
+    'trajectory-bonus',
+    'first-oracle',
+    'skillgate',
+    'skillgate-auto',
+  ],
+  ...['selection-bc', 'selection-dpo'],
+]
+
 /** Where the start of a setting is: it follows from what the demonstrations show. */
 export const startName = ({ lab }) => `horizon-${lab.horizon}-slate-${lab.slateSize}`
 

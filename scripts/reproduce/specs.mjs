@@ -3,17 +3,19 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { labTraining } from '../../dist/lib/cli/compare.js'
 import { standardLab } from '../../dist/lib/compare/run-spec.js'
-import { startName } from './plan.mjs'
+import { shownOrder, startName } from './plan.mjs'
 
 export const runFolder = (root, { folder }, method, seed) =>
   join(root, folder, 'runs', method, `seed-${seed}`)
 
-/** Folders of a setting's runs by method, as the summary of a comparison wants them. */
+/** Folders of a setting's runs by method, in the order they are shown in. */
 export const variantsOf = (root, setting) =>
-  setting.methods.map((method) => ({
-    variant: setting.shownAs ?? method,
-    folders: setting.seeds.map((seed) => runFolder(root, setting, method, seed)),
-  }))
+  shownOrder
+    .filter((method) => setting.methods.includes(method))
+    .map((method) => ({
+      variant: setting.shownAs ?? method,
+      folders: setting.seeds.map((seed) => runFolder(root, setting, method, seed)),
+    }))
 
 /** The trained start of a setting below the folder of all runs; undefined where it is not made yet. */
 export function startModel(root, setting) {
