@@ -10,7 +10,6 @@ import type { RunResult } from '../../lib/recipes/run-folder.js'
 import { type SelectionBcConfig, selectionBc } from '../../lib/recipes/selection-bc.js'
 import { type SelectionDpoConfig, selectionDpo } from '../../lib/recipes/selection-dpo.js'
 import { openStage } from '../../lib/recipes/stage.js'
-import { trainMethod } from '../../lib/recipes/train-method.js'
 import { readJsonLines } from '../../lib/report/json-lines.js'
 import type { Agent } from '../../lib/rollout/agent.js'
 import { openSkills } from '../../lib/rollout/setting.js'
@@ -205,16 +204,6 @@ describe.each(recipes)('%s', (name, recipe) => {
       code: 'ERR_CHECKPOINT_MISMATCH',
       message: expect.stringContaining('readTurn: cat {location} in the checkpoint, less {location} now'),
     })
-  })
-
-  it('is reached by its name with the options of train', async () => {
-    const config = configOf({ steps: 2 })
-    await recipe(config)
-    const same = configOf({ steps: 2, model: config.model })
-    const { onEvent = () => {} } = same
-    const extra = { groupSize: 4, klCoefficient: 0.5, temperature: 1 }
-    await trainMethod(name as 'selection-bc', { ...same, ...extra, onEvent })
-    expect(metricsOf(same.output)).toEqual(metricsOf(config.output))
   })
 })
 
