@@ -1,7 +1,8 @@
 /**
  * Trains every method on skill-lab and writes docs/reproduction.md from what came out: `npm run reproduce`.
  *   -- --quick            two methods, two seeds, a page in the folder of the runs
- *   -- --only main,noise  some parts: main, lambda, noise, missing, failures, groups, horizon, slates
+ *   -- --only main,noise  some parts: main, lambda, noise, missing, failures, groups, horizon, slates; or settings: horizon/4
+ *   -- --seeds <n>        only the first n seeds of each setting: the page says how many there are
  *   -- --page             no run: the page from the results that are there
  *   -- --runs <folder>    where the runs are (runs/reproduce)   --docs <folder>   where the page goes (docs)
  *   -- --jobs <n>         runs at the same time (2), one thread each
@@ -15,8 +16,8 @@ import { errorText } from '../dist/lib/cli/main.js'
 import { Progress } from '../dist/lib/report/progress.js'
 import { styleFor } from '../dist/lib/report/style.js'
 import { writePage } from './reproduce/page.mjs'
-import { parts, quickParts } from './reproduce/plan.mjs'
-import { playParts } from './reproduce/play.mjs'
+import { ownSettings, parts, quickParts } from './reproduce/plan.mjs'
+import { playSettings } from './reproduce/play.mjs'
 import { noteSession } from './reproduce/sessions.mjs'
 
 const progress = new Progress(process.stdout)
@@ -29,7 +30,12 @@ async function main() {
   const { values } = parseArgs({
     options: {
       ...{ quick: { type: 'boolean' }, page: { type: 'boolean' }, only: { type: 'string' } },
-      ...{ runs: { type: 'string' }, docs: { type: 'string' }, jobs: { type: 'string', default: '2' } },
+      ...{
+        seeds: { type: 'string' },
+        runs: { type: 'string' },
+        docs: { type: 'string' },
+        jobs: { type: 'string', default: '2' },
+      },
     },
   })
   const root = values.runs ?? join('runs', 'reproduce')
@@ -44,7 +50,7 @@ async function main() {
     const endSession = noteSession(root)
     try {
       const surroundings = { progress, style, signal, argv: [] }
-      whole = await playParts(selected(shown, values.only), { root, jobs, threads: 1 }, surroundings)
+      whole = await playSettings(selected(shown, values), { root, jobs, threads: 1 }, surroundings)
     } finally {
       endSession()
     }
@@ -54,16 +60,24 @@ async function main() {
   return whole ? 0 : 130
 }
 
-function selected(shown, only) {
-  if (only === undefined) return shown
-  const names = only.split(',')
-  const unknown = names.filter((name) => !Object.hasOwn(shown, name))
-  if (unknown.length > 0) {
+/** The settings to play now: of some parts, or by their folders, with some of their seeds. */
+function selected(shown, { only, seeds }) {
+  const names = only?.split(',')
+  const settings = ownSettings(shown).filter(
+    ({ part, folder }) => !names || names.includes(part) || names.includes(folder),
+  )
+  const unknown = names?.filter(
+    (name) => !settings.some(({ part, folder }) => name === part || name === folder),
+  )
+  if (unknown?.length > 0) {
+    const known = Object.keys(shown).join(', ')
     throw new Error(
-      `expected --only with names among ${Object.keys(shown).join(', ')}, got ${unknown.join(', ')}`,
+      `expected --only with names among ${known}, or of their settings, got ${unknown.join(', ')}`,
     )
   }
-  return Object.fromEntries(names.map((name) => [name, shown[name]]))
+  const count = Number(seeds ?? Number.POSITIVE_INFINITY)
+  if (!(count >= 1)) throw new Error(`expected --seeds of at least 1, got ${seeds}`)
+  return settings.map((setting) => ({ ...setting, seeds: setting.seeds.slice(0, count) }))
 }
 
 try {

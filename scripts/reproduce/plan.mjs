@@ -149,7 +149,9 @@ export const shownOrder = [
 /** Where the start of a setting is: it follows from what the demonstrations show. */
 export const startName = ({ lab }) => `horizon-${lab.horizon}-slate-${lab.slateSize}`
 
-/** The settings of some parts that have runs of their own, each once. */
+/** The settings that have runs of their own, each with the name of its part. */
 export function ownSettings(chosen) {
-  return Object.values(chosen).flatMap(({ settings }) => settings.filter(({ borrowed }) => !borrowed))
+  return Object.entries(chosen).flatMap(([part, { settings }]) =>
+    settings.filter(({ borrowed }) => !borrowed).map((setting) => ({ ...setting, part })),
+  )
 }

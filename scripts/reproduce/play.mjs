@@ -1,4 +1,4 @@
-/** Makes the starts and plays the runs of some parts. */
+/** Makes the starts and plays the runs of settings. */
 import { join } from 'node:path'
 import { playAll } from '../../dist/lib/cli/compare.js'
 import { makeStart } from '../../dist/lib/cli/compare-start.js'
@@ -6,16 +6,15 @@ import { standardLab } from '../../dist/lib/compare/run-spec.js'
 import { printEvents } from '../../dist/lib/recipes/console.js'
 import { duration } from '../../dist/lib/report/format.js'
 import { estimate } from './estimate.mjs'
-import { ownSettings, startName } from './plan.mjs'
+import { startName } from './plan.mjs'
 import { specsOf } from './specs.mjs'
 
 /**
- * Plays every run of the parts that is not finished.
+ * Plays every run of the settings that is not finished.
  * @returns {Promise<boolean>} whether all are finished
  */
-export async function playParts(chosen, { root, jobs, threads }, surroundings) {
+export async function playSettings(settings, { root, jobs, threads }, surroundings) {
   const { progress, style, signal } = surroundings
-  const settings = ownSettings(chosen)
   const { runs, finished, seconds, measured } = estimate(settings, root, jobs)
   const basis = measured > 0 ? `from ${measured} finished runs` : 'from runs on two idle cores of an AMD EPYC'
   progress.line(
