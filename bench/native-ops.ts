@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { packageRoot } from '../lib/addon/package-root.js'
@@ -25,18 +26,15 @@ export interface Prepared {
 export async function buildNativeOps(): Promise<string> {
   const root = packageRoot()
   const folder = join(root, 'build-bench', 'native')
-  const run = promisify(execFile)
   try {
-    await run('cmake', ['-S', join(root, 'bench', 'native'), '-B', folder, '-DCMAKE_BUILD_TYPE=Release'])
-    await run('cmake', ['--build', folder], { maxBuffer: 1 << 26 })
+    const args = ['-s', `-j${availableParallelism()}`, '-C', join(root, 'bench', 'native'), `BUILD=${folder}`]
+    await promisify(execFile)('make', args, { maxBuffer: 1 << 26 })
   } catch (error) {
-    const {
-      stdout = '',
-      stderr = '',
-      message,
-    } = error as { stdout?: string; stderr?: string; message: string }
-    const text = `${stdout}\n${stderr}`.trim().slice(-2000)
-    throw new SkillgateError('ERR_BENCH', `cannot build bench/native: ${text || message}`)
+    const { stderr = '', message } = error as { stderr?: string; message: string }
+    throw new SkillgateError(
+      'ERR_BENCH',
+      `cannot build bench/native: ${stderr.trim().slice(-2000) || message}`,
+    )
   }
   return join(folder, 'skillgate_bench')
 }

@@ -36,7 +36,9 @@ __attribute__((target("avx512f"))) void multiply_add_avx512() {
     for (int j = 0; j < kChains; ++j) sum[j] = _mm512_fmadd_ps(sum[j], x, y);
   }
   for (int j = 1; j < kChains; ++j) sum[0] = _mm512_add_ps(sum[0], sum[j]);
-  sink = _mm512_reduce_add_ps(sum[0]);
+  float lanes[16];
+  _mm512_storeu_ps(lanes, sum[0]);
+  sink = lanes[0];
 }
 
 __attribute__((target("avx2,fma"))) void multiply_add_avx2() {
@@ -48,7 +50,9 @@ __attribute__((target("avx2,fma"))) void multiply_add_avx2() {
     for (int j = 0; j < kChains; ++j) sum[j] = _mm256_fmadd_ps(sum[j], x, y);
   }
   for (int j = 1; j < kChains; ++j) sum[0] = _mm256_add_ps(sum[0], sum[j]);
-  sink = sum[0][0] + sum[0][1] + sum[0][2] + sum[0][3] + sum[0][4] + sum[0][5] + sum[0][6] + sum[0][7];
+  float lanes[8];
+  _mm256_storeu_ps(lanes, sum[0]);
+  sink = lanes[0];
 }
 
 __attribute__((target_clones("avx512f", "avx2", "default")))

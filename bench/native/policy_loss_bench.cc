@@ -39,6 +39,7 @@ class Update {
     // A backend of its own, so that the first run shows what the loss alone takes.
     backend_.reset();
     backend_ = open_backend("cpu", options);
+    chunk_rows_ = chunk_rows();
     forget_most_held();
     const int64_t before = held_bytes();
     run();
@@ -81,6 +82,12 @@ class Update {
     Json out = Json::object();
     out.set("loss", number(loss_.loss));
     out.set("kl_loss", number(loss_.kl_loss));
+    double cross_entropy = 0;
+    for (int64_t t = 0; t < T_; ++t) {
+      cross_entropy -= static_cast<double>(weight().f32()[t]) * logprob().f32()[t];
+    }
+    out.set("cross_entropy", number(cross_entropy));
+    out.set("chunk_rows", Json::of(chunk_rows_));
     if (memory_is_counted()) out.set("extra_bytes", Json::of(extra_bytes_));
     return out;
   }
@@ -89,6 +96,21 @@ class Update {
 
  private:
   static constexpr float kKlCoefficient = 0.01f;
+
+  // What a first call takes grows with its rows up to a chunk.
+  int64_t chunk_rows() const {
+    const int64_t most = backend_->policy_loss_bytes(active_, D_, V_);
+    int64_t low = 1, high = active_;
+    while (low < high) {
+      const int64_t middle = (low + high) / 2;
+      if (backend_->policy_loss_bytes(middle, D_, V_) < most) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
 
   static Json number(double x) {
     char text[40];
@@ -152,7 +174,7 @@ class Update {
   std::vector<Buffer> rows_;
   std::unique_ptr<Backend> backend_;
   PolicyLossResult loss_;
-  int64_t active_ = 0, extra_bytes_ = 0;
+  int64_t active_ = 0, chunk_rows_ = 0, extra_bytes_ = 0;
 };
 
 }  // namespace
