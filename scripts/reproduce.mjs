@@ -13,6 +13,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { stopOnInterrupt } from '../dist/lib/cli/interrupt.js'
 import { errorText } from '../dist/lib/cli/main.js'
+import { SkillgateError } from '../dist/lib/errors.js'
 import { Progress } from '../dist/lib/report/progress.js'
 import { styleFor } from '../dist/lib/report/style.js'
 import { writePage } from './reproduce/page.mjs'
@@ -43,7 +44,7 @@ async function main() {
   const shown = values.quick ? quickParts : parts
   const jobs = Number(values.jobs)
   if (!Number.isInteger(jobs) || jobs < 1)
-    throw new Error(`expected --jobs of at least 1, got ${values.jobs}`)
+    throw new SkillgateError('ERR_CONFIG', `expected --jobs of at least 1, got ${values.jobs}`)
   let whole = true
   if (!values.page) {
     mkdirSync(root, { recursive: true })
@@ -71,12 +72,13 @@ function selected(shown, { only, seeds }) {
   )
   if (unknown?.length > 0) {
     const known = Object.keys(shown).join(', ')
-    throw new Error(
+    throw new SkillgateError(
+      'ERR_CONFIG',
       `expected --only with names among ${known}, or of their settings, got ${unknown.join(', ')}`,
     )
   }
   const count = Number(seeds ?? Number.POSITIVE_INFINITY)
-  if (!(count >= 1)) throw new Error(`expected --seeds of at least 1, got ${seeds}`)
+  if (!(count >= 1)) throw new SkillgateError('ERR_CONFIG', `expected --seeds of at least 1, got ${seeds}`)
   return settings.map((setting) => ({ ...setting, seeds: setting.seeds.slice(0, count) }))
 }
 

@@ -1,0 +1,101 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { parseFlags } from '../../lib/cli/flags.js'
+import { compareOptions } from '../../lib/compare/options.js'
+import { trialFigures } from '../../lib/compare/trial-figures.js'
+import { inspectOptions } from '../../lib/config/check.js'
+import { ensureBuilt, root } from '../built-package.js'
+import { groupOf, trial } from '../compare/trials.js'
+
+interface Setting {
+  folder: string
+  methods: string[]
+  seeds: number[]
+  borrowed?: boolean
+  options: { groupSize?: number; groupsPerStep?: number }
+}
+type Parts = Record<string, { settings: Setting[] }>
+
+// Plain JavaScript that runs on the compiled package.
+const load = async (name: string) => import(join(root, 'scripts', 'reproduce', `${name}.mjs`))
+beforeAll(ensureBuilt, 180_000)
+
+async function plan(): Promise<{ parts: Parts; settings: Setting[] }> {
+  const { parts } = await load('plan')
+  return { parts, settings: Object.values(parts as Parts).flatMap((part) => part.settings) }
+}
+
+describe('the plan', () => {
+  it('has a folder for each setting that is run, and borrows only runs that the main part makes', async () => {
+    const { parts, settings } = await plan()
+    const own = settings.filter(({ borrowed }) => !borrowed)
+    expect(new Set(own.map(({ folder }) => folder)).size).toBe(own.length)
+    const [main] = parts.main!.settings
+    expect(main!.seeds.length).toBeGreaterThanOrEqual(5)
+    for (const { methods, seeds } of settings.filter(({ borrowed }) => borrowed)) {
+      expect(main!.methods).toEqual(expect.arrayContaining(methods))
+      expect(main!.seeds).toEqual(expect.arrayContaining(seeds))
+    }
+  })
+
+  it('keeps the rollouts of a step the same, whatever the size of a group', async () => {
+    const { parts } = await plan()
+    for (const { options, borrowed } of parts.groups!.settings)
+      if (!borrowed) expect(options.groupSize! * options.groupsPerStep!).toBe(64)
+  })
+
+  it('shows commands that the command line takes', async () => {
+    const { commandOf } = await load('specs')
+    for (const setting of (await plan()).settings.filter(({ borrowed }) => !borrowed)) {
+      const words = (commandOf('runs', setting) as string).split(' ').slice(3)
+      const { options, problems } = parseFlags(compareOptions.shape, words)
+      expect([...problems, ...inspectOptions(compareOptions, options).problems]).toEqual([])
+      expect(options).toMatchObject({ methods: setting.methods, ...setting.options })
+    }
+  })
+})
+
+describe('the page', () => {
+  const runs = mkdtempSync(join(tmpdir(), 'skillgate-page-'))
+  const write = (folder: string, method: string, seed: number, succeeds: number) => {
+    const output = join(runs, folder, 'runs', method, `seed-${seed}`)
+    mkdirSync(output, { recursive: true })
+    const groups = Array.from({ length: 10 }, (_, i) =>
+      groupOf(i < succeeds ? trial(`t${i}`, 1, ['oracle']) : trial(`t${i}`, 0, ['misleading'])),
+    )
+    const record = {
+      ...{ fingerprint: 'f', method, seed, steps: 2, threads: 1, finishedAt: '2026-01-01T00:00:00.000Z' },
+      ...{ ...trialFigures(groups), seconds: { training: 60, evaluation: 5 } },
+    }
+    writeFileSync(join(output, 'result.json'), JSON.stringify(record))
+    // The audit of what it trained on, so that no trajectories are needed.
+    const shares = { generatedMedian: 90, callShareMedian: 0.2, identityShareMedian: 0.02 }
+    const gaps = { oracleNegativeRate: 0.25, advantageGapMean: 1.5, value: { mean: 0.4 } }
+    writeFileSync(join(output, 'audit.json'), JSON.stringify({ ...shares, ...gaps }))
+  }
+
+  it('is made of what there is, and says what is missing', async () => {
+    for (const seed of [0, 1]) {
+      write('main', 'grpo', seed, 4 + seed)
+      write('main', 'skillgate', seed, 8 + seed)
+      write('failures/30', 'grpo', seed, 3)
+      write('failures/30', 'skillgate', seed, 7)
+    }
+    const docs = join(runs, 'docs')
+    const [{ writePage }, { parts }] = [await load('page'), await load('plan')]
+    await writePage(parts, { root: runs, docs })
+    const page = readFileSync(join(docs, 'reproduction.md'), 'utf8')
+    expect(page).toContain('| grpo | 2 of 5 | 45.0%')
+    expect(page).toContain('success of skillgate above that of grpo: **shown**')
+    expect(page).toContain('Not all of the plan has been run')
+    expect(page).toMatch(/## Wrong oracle labels[^#]*Not run yet/)
+    expect(page).toMatch(/\| 30 \| skillgate \| 2 \| 70\.0% \|/)
+    const figures = readdirSync(join(docs, 'figures'))
+    for (const [, file] of page.matchAll(/\]\(figures\/([^)]+)\)/g)) expect(figures).toContain(file)
+    expect(page).toContain('| grpo | 90 | 20.0% | 2.0% | 25.0% | 1.50 | 40.0 |')
+    expect(figures).toContain('failures-success.svg')
+    expect(page).not.toMatch(/undefined|NaN|null/)
+  })
+})
