@@ -128,8 +128,12 @@ export interface PolicyLossResult {
 export interface LoadOptions extends DeviceOptions {
   /** false: no gradients and no optimizer state. Default true. */
   trainable?: boolean
-  /** Recompute each layer's activations in the backward pass instead of keeping them. Default false. */
+  /** Recompute each layer's activations in the backward pass instead of keeping them. Default false: only where they do not fit. */
   recompute?: boolean
+  /** What forward products read; bf16 halves the memory traffic. A trainable policy reads bf16 in generation only. Default f32. */
+  weights?: 'f32' | 'bf16'
+  /** Bytes the policy may hold; 0, the default: what the device has free. */
+  memoryLimit?: number
   /** Compute the common prefix of neighbouring sequences once. Default true. */
   sharePrefixes?: boolean
   /** Prompt tokens computed in one pass of generation, at least 1. Default 512. */

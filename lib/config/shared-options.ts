@@ -22,6 +22,22 @@ export const engineOptions = {
     about: 'instructions the CPU engine uses; auto takes the best this processor has',
     mayChange: 'rounding',
   }),
+  weights: z.enum(['f32', 'bf16']).default('f32').register(optionFacts, {
+    section: 'Engine',
+    about:
+      'what rollouts and models that are not trained read on the CPU; bf16 halves the memory traffic, and the first ratio of an update is then near 1 instead of exactly 1',
+  }),
+  memoryLimit: z
+    .int()
+    .min(0)
+    .max(1 << 30)
+    .default(0)
+    .register(optionFacts, {
+      section: 'Engine',
+      about: 'memory the model may hold, activations and caches included; 0: what is free',
+      unit: 'MiB',
+      mayChange: 'freely',
+    }),
 }
 
 /** Where a run's files go, and how it stops and goes on. */
@@ -111,7 +127,8 @@ export const optimizerOptions = {
   }),
   recompute: z.boolean().default(false).register(optionFacts, {
     section: 'Update',
-    about: "recompute each layer's activations in the backward pass: slower, in much less memory",
+    about:
+      "recompute each layer's activations in the backward pass, in much less memory; false: only where they do not fit",
     mayChange: 'freely',
   }),
 }

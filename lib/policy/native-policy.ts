@@ -18,7 +18,15 @@ import type {
 
 export type NativePolicyOptions = LoadOptions
 
-const loadFields = [...deviceFields, 'trainable', 'recompute', 'sharePrefixes', 'prefillChunk']
+const loadFields = [
+  ...deviceFields,
+  'trainable',
+  'recompute',
+  'weights',
+  'memoryLimit',
+  'sharePrefixes',
+  'prefillChunk',
+]
 /** Of one batch: logprobs takes the batch that accumulate takes, and looks at its tokens and temperature. */
 const batchFields = ['tokens', 'sequenceOffsets', 'signal', ...lossFields]
 const stepFields = ['learningRate', 'betas', 'eps', 'weightDecay', 'maxGradNorm']

@@ -29,6 +29,10 @@ export interface PolicyOptions {
   instructionSet?: 'auto' | 'avx512' | 'avx2' | 'portable'
   trainable?: boolean
   recompute?: boolean
+  /** What generation, and a policy that is not trainable, reads. */
+  weights?: 'f32' | 'bf16'
+  /** MiB; 0: what is free. */
+  memoryLimit?: number
 }
 
 /** Opens the policy of a Hugging Face folder. */
@@ -36,9 +40,16 @@ export type OpenPolicy = (dir: string, options: PolicyOptions) => Promise<Policy
 
 /** The built-in engine. */
 export const openNativePolicy: OpenPolicy = (dir, options) => {
-  const { device, threads, instructionSet = 'auto', trainable, recompute } = options
-  const named = instructionSet === 'auto' ? '' : instructionSet
-  return NativePolicy.load(dir, { device, threads, instructionSet: named, trainable, recompute })
+  const { device, threads, instructionSet = 'auto', trainable, recompute, weights, memoryLimit = 0 } = options
+  return NativePolicy.load(dir, {
+    device,
+    threads,
+    instructionSet: instructionSet === 'auto' ? '' : instructionSet,
+    trainable,
+    recompute,
+    weights,
+    memoryLimit: memoryLimit * 2 ** 20,
+  })
 }
 
 export interface SlateCounts {

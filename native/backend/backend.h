@@ -144,10 +144,12 @@ class Backend {
 
   // Linear layer, w [N, K] as Hugging Face stores it, bias [N] or null. `packed` is the device's own form of
   // w for the forward product (packed_bytes may be 0: then it is null); whoever changes w calls pack again.
+  // `type`: f32, or bf16 for weights rounded to it that take half of the memory and of the traffic (a device
+  // whose precision says otherwise may keep its own).
   //   y [T, N] = x [T, K] . w^T + bias      dx [T, K] = (or +=) dy [T, N] . w      dw += dy^T . x, dbias +=
   //   sum_t dy
-  virtual size_t packed_bytes(int64_t N, int64_t K) const = 0;
-  virtual void pack(void* packed, Tensor w) = 0;
+  virtual size_t packed_bytes(int64_t N, int64_t K, DType type = DType::f32) const = 0;
+  virtual void pack(void* packed, Tensor w, DType type = DType::f32) = 0;
   virtual void linear_forward(Tensor y, Tensor x, Tensor w, const void* packed, Tensor bias) = 0;
   virtual void linear_backward_input(Tensor dx, Tensor dy, Tensor w, const void* packed, bool accumulate) = 0;
   virtual void linear_backward_weight(Tensor dw, Tensor dbias, Tensor dy, Tensor x) = 0;

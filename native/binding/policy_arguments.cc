@@ -20,6 +20,8 @@ PolicyOptions read_policy_options(const Fields& fields) {
   options.backend = read_backend_options(fields);
   options.trainable = fields.boolean("trainable", options.trainable);
   options.recompute = fields.boolean("recompute", options.recompute);
+  options.weights = fields.choice("weights", {"f32", "bf16"}, 0) == 1 ? DType::bf16 : DType::f32;
+  options.memory_limit = fields.integer("memoryLimit", 0, int64_t{1} << 52, options.memory_limit);
   options.share_prefixes = fields.boolean("sharePrefixes", options.share_prefixes);
   options.prefill_chunk = fields.integer("prefillChunk", 1, 1 << 20, options.prefill_chunk);
   return options;

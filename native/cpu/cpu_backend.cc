@@ -86,15 +86,15 @@ class CpuBackend final : public Backend {
                                 x.count() / w.count(), w.count(), accumulate);
   }
 
-  size_t packed_bytes(int64_t N, int64_t K) const override {
-    return packed_floats(context_.kernels, N, K) * sizeof(float);
+  size_t packed_bytes(int64_t N, int64_t K, DType type) const override {
+    return packed_weight_bytes(context_.kernels, N, K, type);
   }
-  void pack(void* packed, Tensor w) override {
-    pack_weights(context_, static_cast<float*>(packed), w.f32(), w.shape[0], w.shape[1]);
+  void pack(void* packed, Tensor w, DType type) override {
+    pack_weights(context_, packed, w.f32(), w.shape[0], w.shape[1], type);
   }
   void linear_forward(Tensor y, Tensor x, Tensor w, const void* packed, Tensor bias) override {
-    skillgate::linear_forward(context_, y.f32(), x.f32(), w.f32(), static_cast<const float*>(packed),
-                              bias.f32(), x.count() / w.shape[1], w.shape[0], w.shape[1]);
+    skillgate::linear_forward(context_, y.f32(), x.f32(), w.f32(), packed, bias.f32(), x.count() / w.shape[1],
+                              w.shape[0], w.shape[1]);
   }
   void linear_backward_input(Tensor dx, Tensor dy, Tensor w, const void*, bool accumulate) override {
     skillgate::linear_backward_input(context_, dx.f32(), dy.f32(), w.f32(), dy.count() / w.shape[0],
@@ -152,8 +152,7 @@ class CpuBackend final : public Backend {
 
   void token_logprob(float* logprob, float* entropy, Tensor hidden, Tensor lm_head, const void* packed,
                      const int32_t* target, float temperature) override {
-    skillgate::token_logprob(context_, logprob, entropy, hidden, lm_head, static_cast<const float*>(packed),
-                             target, temperature);
+    skillgate::token_logprob(context_, logprob, entropy, hidden, lm_head, packed, target, temperature);
   }
 
   void sample(int32_t* token, float* logprob, Tensor logits, const SampleOptions* options) override {

@@ -24,7 +24,8 @@ constexpr int kStripRows = 3;  // row counts that have a strip kernel
 using TileKernel = void (*)(int64_t k, const float* a, const float* b, float* c, int64_t c_stride, bool add,
                             const float* bias);
 // The same for `panels` panels of b that lie b_stride apart; panel p fills columns p * tile_cols of c.
-using StripKernel = void (*)(int64_t k, const float* a, const float* b, int64_t b_stride, float* c,
+template <class Element>
+using StripKernel = void (*)(int64_t k, const float* a, const Element* b, int64_t b_stride, float* c,
                              int64_t c_stride, bool add, const float* bias);
 
 // Over one tile of a row's vocabulary, y = x * inverse_temperature.
@@ -50,7 +51,8 @@ struct Kernels {
   int tile_rows;                                 // of the largest tile
   int tile_cols;                                 // of a full tile, 2 * width
   TileKernel tile[kTileForms][2][kMaxTileRows];  // [form][vectors a row - 1][rows - 1]
-  StripKernel strip[kStripRows];                 // [rows - 1], packed form
+  StripKernel<float> strip[kStripRows];          // [rows - 1], packed form
+  StripKernel<uint16_t> strip_bf16[kStripRows];  // b in bf16
   int strip_panels[kStripRows];
 
   // Packing. transpose: to[j * to_stride + i] = rows[i][at + j] for i < n, j < count; 0 for n <= i <
@@ -62,6 +64,8 @@ struct Kernels {
                      int padded);
   // to[t * step + i] = from[t * size + i] for i < size, t < tiles.
   void (*split_row)(float* to, const float* from, int size, int tiles, int64_t step);
+
+  void (*expand_bf16)(float* to, const uint16_t* from, int64_t n);  // n a multiple of width
 
   void (*add)(float* y, const float* x, int64_t n);                 // y += x
   void (*scale)(float* y, const float* x, float scale, int64_t n);  // y = scale * x

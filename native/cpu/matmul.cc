@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cpu/bfloat16.h"
+
 namespace skillgate {
 namespace {
 
+constexpr size_t kHeaderBytes = 64;               // of packed weights: a cache line
 constexpr int64_t kPackedLeftFloats = 96 * 1024;  // stays in the second-level cache
 static_assert(kPackedLeftFloats >= kMaxBlockRows * kBlockK);
 
@@ -90,18 +93,39 @@ void sharpen(const Kernels& kernels, const Product& p, int64_t m, int64_t n0, in
 
 }  // namespace
 
-size_t packed_floats(const Kernels& kernels, int64_t N, int64_t K) {
-  return static_cast<size_t>(ceil_div(N, kernels.tile_cols) * kernels.tile_cols * K);
+size_t packed_weight_bytes(const Kernels& kernels, int64_t N, int64_t K, DType type) {
+  const int64_t elements = ceil_div(N, kernels.tile_cols) * kernels.tile_cols * K;
+  return kHeaderBytes + static_cast<size_t>(elements) * dtype_bytes(type);
 }
 
-void pack_weights(CpuContext& context, float* to, const float* w, int64_t N, int64_t K) {
+Panels panels_in(const void* packed) {
+  if (!packed) return {};
+  const void* panels = static_cast<const char*>(packed) + kHeaderBytes;
+  if (*static_cast<const DType*>(packed) == DType::bf16)
+    return {nullptr, static_cast<const uint16_t*>(panels)};
+  return {static_cast<const float*>(panels), nullptr};
+}
+
+void pack_weights(CpuContext& context, void* to, const float* w, int64_t N, int64_t K, DType type) {
   const Kernels& kernels = context.kernels;
   const int64_t width = kernels.tile_cols;
-  RightOperand b{nullptr, {w, K, nullptr}, true};
+  *static_cast<DType*>(to) = type;
+  char* panels = static_cast<char*>(to) + kHeaderBytes;
+  const RightOperand b{{}, {w, K, nullptr}, true};
   context.for_ranges(ceil_div(N, width), 1, N * K / 8, [&](int64_t begin, int64_t end, int) {
+    float block[kBlockK * kMaxTileCols];
     for (int64_t p = begin; p < end; ++p) {
-      int columns = static_cast<int>(std::min(width, N - p * width));
-      pack_right(kernels, to + p * width * K, b, p * width, columns, 0, K);
+      const int columns = static_cast<int>(std::min(width, N - p * width));
+      if (type == DType::f32) {
+        pack_right(kernels, reinterpret_cast<float*>(panels) + p * width * K, b, p * width, columns, 0, K);
+        continue;
+      }
+      uint16_t* rounded = reinterpret_cast<uint16_t*>(panels) + p * width * K;
+      for (int64_t k0 = 0; k0 < K; k0 += kBlockK) {
+        const int64_t k1 = std::min(K, k0 + kBlockK);
+        pack_right(kernels, block, b, p * width, columns, k0, k1);
+        for (int64_t i = 0; i < (k1 - k0) * width; ++i) rounded[k0 * width + i] = f32_to_bf16(block[i]);
+      }
     }
   });
 }
@@ -135,10 +159,17 @@ void matmul_block(const Kernels& kernels, float* scratch, const Product& p, int6
         const bool adding = p.add || k0 > 0;
         const float* last_bias = p.bias && k1 == p.K ? p.bias + j : nullptr;
         const float* right = panel;
-        if (p.b.packed) {
-          right = p.b.packed + j * p.K + k0 * width;
+        if (p.b.packed.f32) {
+          right = p.b.packed.f32 + j * p.K + k0 * width;
+        } else if (p.b.packed.bf16) {
+          if (!use_strip) kernels.expand_bf16(panel, p.b.packed.bf16 + j * p.K + k0 * width, count * width);
         } else {
           pack_right(kernels, panel, p.b, j, columns, k0, k1);
+        }
+        if (use_strip && p.b.packed.bf16) {
+          kernels.strip_bf16[rows - 1](count, left, p.b.packed.bf16 + j * p.K + k0 * width, width * p.K,
+                                       c + (j - n0), c_stride, adding, last_bias);
+          continue;
         }
         if (use_strip) {
           kernels.strip[rows - 1](count, left, right, width * p.K, c + (j - n0), c_stride, adding, last_bias);
@@ -183,23 +214,24 @@ void matmul(CpuContext& context, const Product& p, float* c, int64_t c_stride) {
   });
 }
 
-void linear_forward(CpuContext& context, float* y, const float* x, const float* w, const float* packed,
+void linear_forward(CpuContext& context, float* y, const float* x, const float* w, const void* packed,
                     const float* bias, int64_t T, int64_t N, int64_t K) {
-  matmul(context, {T, N, K, {{x, K, nullptr}, false}, {packed, {w, K, nullptr}, true}, bias, false, true}, y,
-         N);
+  matmul(context,
+         {T, N, K, {{x, K, nullptr}, false}, {panels_in(packed), {w, K, nullptr}, true}, bias, false, true},
+         y, N);
 }
 
 void linear_backward_input(CpuContext& context, float* dx, const float* dy, const float* w, int64_t T,
                            int64_t N, int64_t K, bool accumulate) {
   matmul(context,
-         {T, K, N, {{dy, N, nullptr}, false}, {nullptr, {w, K, nullptr}, false}, nullptr, accumulate, false},
-         dx, K);
+         {T, K, N, {{dy, N, nullptr}, false}, {{}, {w, K, nullptr}, false}, nullptr, accumulate, false}, dx,
+         K);
 }
 
 void linear_backward_weight(CpuContext& context, float* dw, float* dbias, const float* dy, const float* x,
                             int64_t T, int64_t N, int64_t K) {
-  matmul(context,
-         {N, K, T, {{dy, N, nullptr}, true}, {nullptr, {x, K, nullptr}, false}, nullptr, true, false}, dw, K);
+  matmul(context, {N, K, T, {{dy, N, nullptr}, true}, {{}, {x, K, nullptr}, false}, nullptr, true, false}, dw,
+         K);
   if (!dbias) return;
   context.for_ranges(N, 64, T * N / context.kernels.width, [&](int64_t begin, int64_t end, int) {
     for (int64_t t = 0; t < T; ++t) context.kernels.add(dbias + begin, dy + t * N + begin, end - begin);

@@ -10,6 +10,7 @@
 #pragma once
 #include <cstdint>
 
+#include "backend/tensor.h"
 #include "cpu/context.h"
 
 namespace skillgate {
@@ -31,8 +32,15 @@ struct LeftOperand {
   bool transposed = false;  // false: a[i, k] = rows(i)[k]; true: a[i, k] = rows(k)[i]
 };
 
+// Panels of tile_cols columns, each [K, tile_cols], zero-filled, of one of the two types; or none.
+struct Panels {
+  const float* f32 = nullptr;
+  const uint16_t* bf16 = nullptr;
+  explicit operator bool() const { return f32 || bf16; }
+};
+
 struct RightOperand {
-  const float* packed = nullptr;  // panels of tile_cols columns, each [K, tile_cols], zero-filled; or null
+  Panels packed;
   RowSource rows;
   bool transposed = false;  // false: b[k, j] = rows(k)[j]; true: b[k, j] = rows(j)[k]
 };
@@ -46,9 +54,11 @@ struct Product {
   bool sharp = false;           // then a is not transposed, b is, both have rows, and add is false
 };
 
-size_t packed_floats(const Kernels& kernels, int64_t N, int64_t K);
-// to = panels of b[k, j] = w[j * K + k].
-void pack_weights(CpuContext& context, float* to, const float* w, int64_t N, int64_t K);
+// The packed form of w [N, K]: 64 bytes that name its type (f32 or bf16), then the panels of
+// b[k, j] = w[j * K + k], rounded to nearest even.
+size_t packed_weight_bytes(const Kernels& kernels, int64_t N, int64_t K, DType type);
+void pack_weights(CpuContext& context, void* to, const float* w, int64_t N, int64_t K, DType type);
+Panels panels_in(const void* packed);  // null: none
 
 // Bytes of thread scratch for matmul_block.
 size_t matmul_scratch_bytes();
@@ -61,7 +71,7 @@ void matmul_block(const Kernels& kernels, float* scratch, const Product& p, int6
 // The whole product on the context's threads.
 void matmul(CpuContext& context, const Product& p, float* c, int64_t c_stride);
 
-void linear_forward(CpuContext& context, float* y, const float* x, const float* w, const float* packed,
+void linear_forward(CpuContext& context, float* y, const float* x, const float* w, const void* packed,
                     const float* bias, int64_t T, int64_t N, int64_t K);
 void linear_backward_input(CpuContext& context, float* dx, const float* dy, const float* w, int64_t T,
                            int64_t N, int64_t K, bool accumulate);

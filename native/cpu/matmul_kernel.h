@@ -51,9 +51,16 @@ void tile(int64_t k, const float* a, const float* b, float* c, int64_t c_stride,
   for (int i = 0; i < Rows; ++i) store_row<Vectors>(sum[i], c + i * c_stride, add, bias);
 }
 
-template <int Panels, int Rows>
-void strip(int64_t k, const float* a, const float* b, int64_t b_stride, float* c, int64_t c_stride, bool add,
-           const float* bias) {
+inline __attribute__((always_inline)) Vec load_weights(const float* p) {
+  return Vec::load(p);
+}
+inline __attribute__((always_inline)) Vec load_weights(const uint16_t* p) {
+  return Vec::load_bf16(p);
+}
+
+template <int Panels, int Rows, class Element>
+void strip(int64_t k, const float* a, const Element* b, int64_t b_stride, float* c, int64_t c_stride,
+           bool add, const float* bias) {
   Vec sum[Rows][2 * Panels];
 #pragma GCC unroll 4
   for (int i = 0; i < Rows; ++i) {
@@ -68,7 +75,7 @@ void strip(int64_t k, const float* a, const float* b, int64_t b_stride, float* c
     for (int p = 0; p < Panels; ++p) {
 #pragma GCC unroll 2
       for (int n = 0; n < 2; ++n) {
-        Vec column = Vec::load(b + p * b_stride + n * Vec::width);
+        Vec column = load_weights(b + p * b_stride + n * Vec::width);
 #pragma GCC unroll 4
         for (int i = 0; i < Rows; ++i) sum[i][2 * p + n] = fma(row[i], column, sum[i][2 * p + n]);
       }
@@ -125,6 +132,10 @@ inline void pack_panel(float* to, const float* const* rows, int64_t count, int64
   }
 }
 
+inline void expand_bf16(float* to, const uint16_t* from, int64_t n) {
+  for (int64_t i = 0; i < n; i += Vec::width) Vec::load_bf16(from + i).store(to + i);
+}
+
 inline void split_row(float* to, const float* from, int size, int tiles, int64_t step) {
   for (int t = 0; t < tiles; ++t) {
     for_each_some(
@@ -151,15 +162,19 @@ constexpr void fill_matmul(Kernels& k) {
   fill_form<TileForm::packed>(k);
   fill_form<TileForm::row_major>(k);
   fill_form<TileForm::transposed>(k);
-  k.strip[0] = strip<4, 1>;
-  k.strip[1] = strip<2, 2>;
-  k.strip[2] = strip<2, 3>;
+  k.strip[0] = strip<4, 1, float>;
+  k.strip[1] = strip<2, 2, float>;
+  k.strip[2] = strip<2, 3, float>;
+  k.strip_bf16[0] = strip<4, 1, uint16_t>;
+  k.strip_bf16[1] = strip<2, 2, uint16_t>;
+  k.strip_bf16[2] = strip<2, 3, uint16_t>;
   k.strip_panels[0] = 4;
   k.strip_panels[1] = 2;
   k.strip_panels[2] = 2;
   k.transpose = transpose;
   k.pack_panel = pack_panel;
   k.split_row = split_row;
+  k.expand_bf16 = expand_bf16;
 }
 
 }  // namespace skillgate::SKILLGATE_TARGET

@@ -112,7 +112,7 @@ class LossPass {
     pass.D = D_;
     pass.V = V_;
     pass.lm_head = args_.lm_head.f32();
-    pass.packed = static_cast<const float*>(args_.lm_head_packed);
+    pass.packed = panels_in(args_.lm_head_packed);
     pass.inverse_temperature = inverse_temperature_;
     pass.target = chunk.target;
     pass.logits = chunk.logits;
@@ -154,7 +154,7 @@ class LossPass {
               D_,
               V_,
               {d_logits, false},
-              {nullptr, {args_.lm_head.f32(), D_, nullptr}, false},
+              {{}, {args_.lm_head.f32(), D_, nullptr}, false},
               nullptr,
               false,
               false},
@@ -167,7 +167,7 @@ class LossPass {
               D_,
               sloped,
               {d_logits, true},
-              {nullptr, {args_.hidden.f32(), D_, chunk.sloped_row}, false},
+              {{}, {args_.hidden.f32(), D_, chunk.sloped_row}, false},
               nullptr,
               true,
               false},
@@ -210,7 +210,7 @@ PolicyLossResult policy_loss(CpuContext& context, const PolicyLossArgs& args) {
 }
 
 void token_logprob(CpuContext& context, float* logprob, float* entropy, Tensor hidden, Tensor lm_head,
-                   const float* packed, const int32_t* target, float temperature) {
+                   const void* packed, const int32_t* target, float temperature) {
   const int64_t R = hidden.shape[0], D = hidden.shape[1], V = lm_head.shape[0], tiles = vocabulary_tiles(V);
   for (int64_t r = 0; r < R; ++r) check_target(target, r, V);
   const int64_t step = std::min(R, kMostRows);
@@ -225,7 +225,7 @@ void token_logprob(CpuContext& context, float* logprob, float* entropy, Tensor h
     pass.D = D;
     pass.V = V;
     pass.lm_head = lm_head.f32();
-    pass.packed = packed;
+    pass.packed = panels_in(packed);
     pass.inverse_temperature = 1.f / temperature;
     pass.target = target + begin;
     pass.stats = chunk.stats;

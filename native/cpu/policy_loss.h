@@ -14,6 +14,6 @@ PolicyLossResult policy_loss(CpuContext& context, const PolicyLossArgs& args);
 
 // hidden [R, D], lm_head [V, D]
 void token_logprob(CpuContext& context, float* logprob, float* entropy, Tensor hidden, Tensor lm_head,
-                   const float* packed, const int32_t* target, float temperature);
+                   const void* packed, const int32_t* target, float temperature);
 
 }  // namespace skillgate

@@ -11,6 +11,10 @@ struct Vec {
   static Vec zero() { return {_mm256_setzero_ps()}; }
   static Vec set1(float x) { return {_mm256_set1_ps(x)}; }
   static Vec load(const float* p) { return {_mm256_loadu_ps(p)}; }
+  static Vec load_bf16(const uint16_t* p) {
+    const __m256i halves = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+    return {_mm256_castsi256_ps(_mm256_slli_epi32(halves, 16))};
+  }
   void store(float* p) const { _mm256_storeu_ps(p, v); }
 
   // The first n of 8 (0 <= n <= 8); the rest reads as 0 and is not written.

@@ -11,6 +11,10 @@ struct Vec {
   static Vec zero() { return {_mm512_setzero_ps()}; }
   static Vec set1(float x) { return {_mm512_set1_ps(x)}; }
   static Vec load(const float* p) { return {_mm512_loadu_ps(p)}; }
+  static Vec load_bf16(const uint16_t* p) {
+    const __m512i halves = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+    return {_mm512_castsi512_ps(_mm512_slli_epi32(halves, 16))};
+  }
   void store(float* p) const { _mm512_storeu_ps(p, v); }
 
   // The first n of 16 (0 <= n <= 16); the rest reads as 0 and is not written.

@@ -19,6 +19,13 @@ struct Vec {
     std::memcpy(&r.v, p, sizeof r.v);
     return r;
   }
+  static Vec load_bf16(const uint16_t* p) {
+    uint32_t bits[width];
+    for (int i = 0; i < width; ++i) bits[i] = uint32_t{p[i]} << 16;
+    Vec r;
+    std::memcpy(&r.v, bits, sizeof r.v);
+    return r;
+  }
   void store(float* p) const { std::memcpy(p, &v, sizeof v); }
 
   // The first n of 4 (0 <= n <= 4); the rest reads as 0 and is not written.

@@ -35,7 +35,7 @@ struct LogitPass {
   RowSource hidden;
   int64_t R = 0, D = 0, V = 0;
   const float* lm_head = nullptr;
-  const float* packed = nullptr;  // may be null
+  Panels packed;  // perhaps none
   float inverse_temperature = 1;
   const int32_t* target = nullptr;  // [R]
   float* logits = nullptr;          // [R, V] out, or null

@@ -54,10 +54,10 @@ class CudaBackend final : public Backend {
     cuda::rmsnorm_backward(context_, dx, dw, dy, x, w, rstd, accumulate);
   }
 
-  size_t packed_bytes(int64_t N, int64_t K) const override {
+  size_t packed_bytes(int64_t N, int64_t K, DType) const override {
     return engine_.bf16 ? static_cast<size_t>(N * bf16_stride(K)) * sizeof(bf16) : 0;
   }
-  void pack(void* packed, Tensor w) override {
+  void pack(void* packed, Tensor w, DType) override {
     if (engine_.bf16) convert_rows(context_, static_cast<bf16*>(packed), w.f32(), w.shape[0], w.shape[1]);
   }
   void linear_forward(Tensor y, Tensor x, Tensor w, const void* packed, Tensor bias) override {

@@ -21,8 +21,8 @@ void check(const std::atomic<bool>* stop) {
 }  // namespace
 
 Decoder::Decoder(Backend& backend, const ModelConfig& config, const ParameterTable& table,
-                 const Parameters& weights)
-    : backend_(backend), config_(config), table_(table), weights_(weights) {}
+                 const Parameters& weights, const PackedWeights& packed)
+    : backend_(backend), config_(config), table_(table), weights_(weights), packed_(packed) {}
 
 Decoder::~Decoder() {
   if (cosine_) backend_.release(cosine_.data);
@@ -54,7 +54,7 @@ void Decoder::prepare_rope(int64_t positions) const {
 }
 
 void Decoder::linear(Tensor y, Tensor x, int weight, int bias) const {
-  backend_.linear_forward(y, x, weights_.tensor(weight), weights_.packed(weight), weights_.tensor(bias));
+  backend_.linear_forward(y, x, weights_.tensor(weight), packed_.at(weight), weights_.tensor(bias));
 }
 
 void Decoder::layer_forward(int64_t l, const DecoderRows& rows, Activations& a, Tensor x, Tensor x_next,
@@ -122,7 +122,7 @@ void Decoder::layer_backward(int64_t l, const DecoderRows& rows, Activations& a,
     backend_.linear_backward_weight(gradients.tensor(weight), gradients.tensor(bias), dy, in);
   };
   auto input_gradient = [&](Tensor din, int weight, Tensor dy, bool accumulate) {
-    backend_.linear_backward_input(din, dy, weights_.tensor(weight), weights_.packed(weight), accumulate);
+    backend_.linear_backward_input(din, dy, weights_.tensor(weight), packed_.at(weight), accumulate);
   };
 
   backend_.swiglu_forward(a.wide, s.gate, s.up);

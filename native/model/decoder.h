@@ -28,8 +28,8 @@ struct DecoderRows {
 
 class Decoder {
  public:
-  Decoder(Backend& backend, const ModelConfig& config, const ParameterTable& table,
-          const Parameters& weights);
+  Decoder(Backend& backend, const ModelConfig& config, const ParameterTable& table, const Parameters& weights,
+          const PackedWeights& packed);
   ~Decoder();
 
   // Leaves the residual stream after the last layer in a.x[L]. `a` must be planned for rows.T. `stop`, if
@@ -43,6 +43,7 @@ class Decoder {
   const ModelConfig& config() const { return config_; }
   const ParameterTable& table() const { return table_; }
   const Parameters& weights() const { return weights_; }
+  const PackedWeights& packed() const { return packed_; }
 
  private:
   void layer_forward(int64_t l, const DecoderRows& rows, Activations& a, Tensor x, Tensor x_next,
@@ -55,6 +56,7 @@ class Decoder {
   const ModelConfig& config_;
   const ParameterTable& table_;
   const Parameters& weights_;
+  const PackedWeights& packed_;
   mutable Tensor cosine_, sine_;  // [positions, E/2], grown on demand
 };
 

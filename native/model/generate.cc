@@ -184,7 +184,7 @@ struct Generator::State {
       backend.upload(rows.data, index.data() + at, static_cast<size_t>(R) * sizeof(int32_t));
       backend.gather_rows(x, activations.x.back(), rows);
       backend.rmsnorm_forward(hidden, rstd, x, w.tensor(table.final_norm), c.rms_eps);
-      backend.linear_forward(logits, hidden, w.tensor(table.lm_head), w.packed(table.lm_head), {});
+      backend.linear_forward(logits, hidden, w.tensor(table.lm_head), decoder.packed().at(table.lm_head), {});
       std::vector<SampleOptions> options;
       for (int64_t r = 0; r < R; r++) {
         const Active& a = *requests[static_cast<size_t>(at + r)];

@@ -6,13 +6,9 @@ namespace {
 constexpr int64_t kAlign = 16;  // floats: every tensor starts on a cache line
 }
 
-ParameterTable::ParameterTable(const ModelConfig& c, const Backend& backend, const std::string& prefix) {
+ParameterTable::ParameterTable(const ModelConfig& c, const std::string& prefix) {
   auto add = [&](const std::string& name, std::vector<int64_t> shape, bool linear = false) {
-    Parameter p{name, std::move(shape), floats, -1};
-    if (linear) {
-      p.packed_offset = packed_bytes;
-      packed_bytes += static_cast<int64_t>((backend.packed_bytes(p.shape[0], p.shape[1]) + 63) / 64 * 64);
-    }
+    Parameter p{name, std::move(shape), floats, linear};
     floats += (p.count() + kAlign - 1) / kAlign * kAlign;
     all.push_back(std::move(p));
     return static_cast<int>(all.size()) - 1;
@@ -60,18 +56,12 @@ int ParameterTable::find(const std::string& name) const {
 
 Parameters::~Parameters() {
   if (block_) backend_.release(block_);
-  if (packed_) backend_.release(packed_);
 }
 
 void Parameters::allocate() {
   if (block_) return;
   block_ = static_cast<float*>(backend_.allocate(static_cast<size_t>(table_.floats) * sizeof(float)));
   clear();
-}
-
-void Parameters::allocate_packed() {
-  if (!packed_ && table_.packed_bytes > 0)
-    packed_ = static_cast<char*>(backend_.allocate(static_cast<size_t>(table_.packed_bytes)));
 }
 
 void Parameters::clear() {
@@ -90,21 +80,35 @@ Tensor Parameters::whole() const {
   return Tensor(block_, DType::f32, {table_.floats});
 }
 
-const void* Parameters::packed(int index) const {
-  const int64_t at = table_.all[static_cast<size_t>(index)].packed_offset;
-  return packed_ && at >= 0 ? packed_ + at : nullptr;
-}
-
-void Parameters::pack_all() {
-  allocate_packed();
-  if (!packed_) return;
-  for (size_t i = 0; i < table_.all.size(); i++)
-    if (table_.all[i].packed_offset >= 0)
-      backend_.pack(packed_ + table_.all[i].packed_offset, tensor(static_cast<int>(i)));
-}
-
 int64_t Parameters::bytes() const {
-  return (block_ ? table_.floats * 4 : 0) + (packed_ ? table_.packed_bytes : 0);
+  return block_ ? table_.floats * 4 : 0;
+}
+
+PackedWeights::PackedWeights(Backend& backend, const ParameterTable& table, DType type)
+    : backend_(backend), table_(table), type_(type) {
+  for (const Parameter& p : table.all) {
+    const int64_t bytes =
+        p.linear ? static_cast<int64_t>(backend.packed_bytes(p.shape[0], p.shape[1], type)) : 0;
+    offsets_.push_back(bytes > 0 ? bytes_ : -1);
+    bytes_ += (bytes + 63) / 64 * 64;
+  }
+}
+
+PackedWeights::~PackedWeights() {
+  if (block_) backend_.release(block_);
+}
+
+void PackedWeights::pack(const Parameters& weights) {
+  if (current_) return;
+  if (!block_ && bytes_ > 0) block_ = static_cast<char*>(backend_.allocate(static_cast<size_t>(bytes_)));
+  for (size_t i = 0; i < offsets_.size(); i++)
+    if (offsets_[i] >= 0) backend_.pack(block_ + offsets_[i], weights.tensor(static_cast<int>(i)), type_);
+  current_ = true;
+}
+
+const void* PackedWeights::at(int index) const {
+  const int64_t offset = offsets_[static_cast<size_t>(index)];
+  return block_ && offset >= 0 ? block_ + offset : nullptr;
 }
 
 }  // namespace skillgate

@@ -13,8 +13,8 @@ namespace skillgate {
 struct Parameter {
   std::string name;  // as Hugging Face writes it
   std::vector<int64_t> shape;
-  int64_t offset = 0;          // in floats, from the start of the block
-  int64_t packed_offset = -1;  // in bytes, from the start of the packed block; -1: no linear weight
+  int64_t offset = 0;   // in floats, from the start of the block
+  bool linear = false;  // the weight of a linear layer, which has a packed form
   int64_t count() const {
     int64_t n = 1;
     for (int64_t d : shape) n *= d;
@@ -34,10 +34,9 @@ struct ParameterTable {
   std::vector<LayerParameters> layers;
   int embedding = -1, final_norm = -1, lm_head = -1;  // lm_head = embedding where the two are tied
   int64_t floats = 0;                                 // length of a block; gaps between tensors stay 0
-  int64_t packed_bytes = 0;
 
   // prefix: what stands before "embed_tokens.weight" in the file, "model." as a rule.
-  ParameterTable(const ModelConfig& config, const Backend& backend, const std::string& prefix);
+  ParameterTable(const ModelConfig& config, const std::string& prefix);
   int find(const std::string& name) const;  // -1: none
 };
 
@@ -50,20 +49,39 @@ class Parameters {
   Parameters& operator=(const Parameters&) = delete;
 
   void allocate();  // cleared; once
-  void allocate_packed();
   bool allocated() const { return block_ != nullptr; }
   void clear();
   Tensor tensor(int index) const;  // null tensor for -1
   Tensor whole() const;            // [floats]
-  const void* packed(int index) const;
-  void pack_all();  // the forward form of every linear weight
   int64_t bytes() const;
 
  private:
   Backend& backend_;
   const ParameterTable& table_;
   float* block_ = nullptr;
-  char* packed_ = nullptr;
+};
+
+// The form of every linear weight that the forward product reads, in one block.
+class PackedWeights {
+ public:
+  PackedWeights(Backend& backend, const ParameterTable& table, DType type);
+  ~PackedWeights();
+  PackedWeights(const PackedWeights&) = delete;
+  PackedWeights& operator=(const PackedWeights&) = delete;
+
+  void pack(const Parameters& weights);  // unless they have not changed since
+  void weights_changed() { current_ = false; }
+  const void* at(int index) const;  // null where the device needs none
+  int64_t bytes() const { return block_ ? bytes_ : 0; }
+
+ private:
+  Backend& backend_;
+  const ParameterTable& table_;
+  const DType type_;
+  std::vector<int64_t> offsets_;  // of each parameter; -1: not a linear weight
+  int64_t bytes_ = 0;
+  char* block_ = nullptr;
+  bool current_ = false;
 };
 
 }  // namespace skillgate

@@ -27,8 +27,9 @@ std::string mib(int64_t bytes) {
 }  // namespace
 
 int64_t Policy::State::resident_bytes() const {
-  return weights.bytes() + gradients.bytes() + first_moment.bytes() + second_moment.bytes() +
-         activations.arena.bytes() + head.bytes() + generator->cached_bytes();
+  return weights.bytes() + packed.bytes() + (rollout_packed ? rollout_packed->bytes() : 0) +
+         gradients.bytes() + first_moment.bytes() + second_moment.bytes() + activations.arena.bytes() +
+         head.bytes() + generator->cached_bytes();
 }
 
 namespace {

@@ -79,7 +79,13 @@ std::unique_ptr<Policy> Policy::load(const std::string& dir, const PolicyOptions
   }
   s->weights.allocate();
   read_block(reader, "", s->table, s->weights, *s->backend);
-  s->generator = std::make_unique<Generator>(*s->backend, s->decoder, options.prefill_chunk);
+  if (options.weights == DType::bf16 && options.trainable) {
+    s->rollout_packed = std::make_unique<PackedWeights>(*s->backend, s->table, DType::bf16);
+    s->rollout_decoder =
+        std::make_unique<Decoder>(*s->backend, s->config, s->table, s->weights, *s->rollout_packed);
+  }
+  const Decoder& decoder = s->rollout_decoder ? *s->rollout_decoder : s->decoder;
+  s->generator = std::make_unique<Generator>(*s->backend, decoder, options.prefill_chunk);
   return std::unique_ptr<Policy>(new Policy(std::move(s)));
 }
 
@@ -133,7 +139,7 @@ void Policy::read_gradient(const std::string& name, float* out) const {
 void Policy::write_parameter(const std::string& name, const float* values) {
   const Tensor t = state_->weights.tensor(index_of(name));
   state_->backend->upload(t.data, values, t.bytes());
-  state_->packed_is_current = false;
+  state_->weights_changed();
 }
 
 void Policy::save(const std::string& dir) const {
@@ -188,8 +194,9 @@ void Policy::load_optimizer(const std::string& file) {
 }
 
 Generator& Policy::generator() {
-  state_->prepare_weights();
-  return *state_->generator;
+  State& s = *state_;
+  (s.rollout_packed ? *s.rollout_packed : s.packed).pack(s.weights);
+  return *s.generator;
 }
 
 }  // namespace skillgate

@@ -20,7 +20,10 @@ struct PolicyOptions {
   // Recompute each layer's activations in the backward pass instead of keeping them; false: only where they
   // do not fit. Every result is the same, bit for bit.
   bool recompute = false;
-  int64_t memory_limit = 0;    // bytes the policy may hold; 0: what the device has free
+  int64_t memory_limit = 0;  // bytes the policy may hold; 0: what the device has free
+  // What forward products read: f32, or bf16 for half of the memory traffic. A trainable policy reads bf16 in
+  // generation only: what it samples then differs a little from what it is trained as.
+  DType weights = DType::f32;
   bool share_prefixes = true;  // compute the common prefix of neighbouring sequences once
   int64_t prefill_chunk = 512;
 };

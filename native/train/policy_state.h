@@ -20,14 +20,17 @@ struct Policy::State {
   ModelConfig config;
   ParameterTable table;
   Parameters weights, gradients, first_moment, second_moment;
+  PackedWeights packed;
   Decoder decoder;
+  // Generation's own, where it reads bf16 weights and training does not; else null.
+  std::unique_ptr<PackedWeights> rollout_packed;
+  std::unique_ptr<Decoder> rollout_decoder;
   Activations activations;
   TokenRows rows;  // of the last pass
   LossRows loss;
   Arena head;  // the rows that carry loss: hidden states and their gradients
   std::unique_ptr<Generator> generator;
   int64_t steps = 0;
-  bool packed_is_current = false;
 
   State(const PolicyOptions& o, std::unique_ptr<Backend> b, ModelFolder f, const ModelConfig& c,
         const std::string& prefix)
@@ -35,17 +38,18 @@ struct Policy::State {
         backend(std::move(b)),
         folder(std::move(f)),
         config(c),
-        table(config, *backend, prefix),
+        table(config, prefix),
         weights(*backend, table),
         gradients(*backend, table),
         first_moment(*backend, table),
         second_moment(*backend, table),
-        decoder(*backend, config, table, weights),
+        packed(*backend, table, options.trainable ? DType::f32 : options.weights),
+        decoder(*backend, config, table, weights, packed),
         activations(*backend),
         head(*backend) {}
 
   void require_trainable(const char* what) const;
-  void prepare_weights();  // repacks after a change
+  void weights_changed();  // they are packed again before their next use
   // rows = those of `sequences`; returns the pass over them.
   DecoderRows take_rows(const Sequences& sequences);
   int64_t resident_bytes() const;

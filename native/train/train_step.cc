@@ -17,10 +17,9 @@ DecoderRows Policy::State::take_rows(const Sequences& s) {
   return {rows.rows(), rows.tokens().data(), rows.positions().data(), rows.spans(), nullptr};
 }
 
-void Policy::State::prepare_weights() {
-  if (packed_is_current) return;
-  weights.pack_all();
-  packed_is_current = true;
+void Policy::State::weights_changed() {
+  packed.weights_changed();
+  if (rollout_packed) rollout_packed->weights_changed();
 }
 
 void Policy::State::require_trainable(const char* what) const {
@@ -37,7 +36,7 @@ void Policy::logprobs(const Sequences& sequences, float temperature, float* logp
   scored.take_all(sequences, s.rows);
   std::fill_n(logprob, sequences.token_count, 0.f);
   if (entropy) std::fill_n(entropy, sequences.token_count, 0.f);
-  s.prepare_weights();
+  s.packed.pack(s.weights);
   s.plan_scores(pass.T);
   s.activations.plan(s.config, pass.T, Activations::Mode::forward);
   s.decoder.forward(pass, s.activations, nullptr, stop);
@@ -47,8 +46,8 @@ void Policy::logprobs(const Sequences& sequences, float temperature, float* logp
     const HeadRows head(s.head, R, D);
     head.gather(*s.backend, s.decoder, s.activations.x.back(), scored.row.data() + at);
     s.backend->token_logprob(scored.logprob.data() + at, entropy ? scored.entropy.data() + at : nullptr,
-                             head.hidden, s.weights.tensor(s.table.lm_head),
-                             s.weights.packed(s.table.lm_head), scored.target.data() + at, temperature);
+                             head.hidden, s.weights.tensor(s.table.lm_head), s.packed.at(s.table.lm_head),
+                             scored.target.data() + at, temperature);
   }
   for (size_t r = 0; r < scored.token.size(); r++) {
     const int32_t t = scored.token[r];
@@ -65,7 +64,7 @@ void Policy::logits(const Sequences& sequences, float* out, const std::atomic<bo
   for (int64_t i = 0; i < sequences.sequence_count; i++)
     for (int32_t t = sequences.offsets[i]; t < sequences.offsets[i + 1]; t++)
       index.push_back(s.rows.row_of(i, t - sequences.offsets[i]));
-  s.prepare_weights();
+  s.packed.pack(s.weights);
   s.activations.plan(s.config, pass.T, Activations::Mode::forward);
   s.decoder.forward(pass, s.activations, nullptr, stop);
   s.head.reserve(HeadRows::bytes(T, D) + Arena::need(T * V));
@@ -73,7 +72,7 @@ void Policy::logits(const Sequences& sequences, float* out, const std::atomic<bo
   const Tensor logits = s.head.take(DType::f32, {T, V});
   head.gather(*s.backend, s.decoder, s.activations.x.back(), index.data());
   s.backend->linear_forward(logits, head.hidden, s.weights.tensor(s.table.lm_head),
-                            s.weights.packed(s.table.lm_head), {});
+                            s.packed.at(s.table.lm_head), {});
   s.backend->download(out, logits.data, logits.bytes());
 }
 
@@ -93,7 +92,7 @@ PolicyLossResult Policy::accumulate(const AccumulateArgs& args, const std::atomi
     return {};
   }
 
-  s.prepare_weights();
+  s.packed.pack(s.weights);
   const Activations::Mode mode = s.plan_update(pass.T, R);
   s.gradients.allocate();
   Activations& a = s.activations;
@@ -108,7 +107,7 @@ PolicyLossResult Policy::accumulate(const AccumulateArgs& args, const std::atomi
   PolicyLossArgs p;
   p.hidden = head.hidden;
   p.lm_head = s.weights.tensor(s.table.lm_head);
-  p.lm_head_packed = s.weights.packed(s.table.lm_head);
+  p.lm_head_packed = s.packed.at(s.table.lm_head);
   p.target = loss.target.data();
   p.advantage = loss.advantage.data();
   p.weight = loss.weight.data();
@@ -168,7 +167,7 @@ StepResult Policy::step(const StepOptions& o) {
   s.backend->adamw(s.weights.whole(), s.gradients.whole(), s.first_moment.whole(), s.second_moment.whole(),
                    adam);
   s.steps++;
-  s.packed_is_current = false;
+  s.weights_changed();
   s.gradients.clear();
   return result;
 }

@@ -107,7 +107,15 @@ describe('policy', () => {
   test('loadPolicy', async () => {
     const call = ([path, options]: [string, object]) =>
       addon.loadPolicy(path, options).then((loaded) => loaded.dispose())
-    const options = { device: 'cpu', trainable: true, recompute: false, sharePrefixes: true, prefillChunk: 4 }
+    const options = {
+      device: 'cpu',
+      trainable: true,
+      recompute: false,
+      weights: 'bf16',
+      memoryLimit: 2 ** 30,
+      sharePrefixes: true,
+      prefillChunk: 4,
+    }
     await expectCodes(fc.tuple(fc.constant(dir), fc.oneof(garbage, spoiled(options))), call)
     await expectCodes(fc.tuple(garbage, fc.constant({})), call)
   })

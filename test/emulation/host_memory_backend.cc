@@ -85,8 +85,8 @@ class HostMemoryBackend final : public Backend {
 
   // Packed weights are device memory, and host memory has no room for them to lie in: 0 bytes, so that
   // callers pass none and the device makes its own.
-  size_t packed_bytes(int64_t, int64_t) const override { return 0; }
-  void pack(void*, Tensor) override {}
+  size_t packed_bytes(int64_t, int64_t, DType) const override { return 0; }
+  void pack(void*, Tensor, DType) override {}
   void linear_forward(Tensor y, Tensor x, Tensor w, const void*, Tensor bias) override {
     run([&](Moved& m) { device_->linear_forward(m.out(y), m.in(x), m.in(w), nullptr, m.in(bias)); });
   }

@@ -253,6 +253,30 @@ describe('abort', () => {
     expect((await policy.step({ learningRate: 0.1 })).skipped).toBe(false)
   })
 
+  test('an update that does not fit is refused with what it needs, and the policy goes on', async () => {
+    const policy = await load({ memoryLimit: 2 ** 20 })
+    const roomy = await load()
+    const refused = policy.accumulate(batch)
+    expect(await codeOf(refused)).toBe('ERR_OUT_OF_MEMORY')
+    await expect(refused).rejects.toThrow(/needs \d+ MiB more .*microBatchTokens.*memoryLimit is 1 MiB/)
+    expect(await codeOf(policy.step({ learningRate: 0.1 }))).toBe('ERR_PARTIAL_GRADIENTS')
+    const request = { tokens: prompt, maxTokens: 5, temperature: 0 }
+    expect((await policy.generate(request)).tokens).toEqual((await roomy.generate(request)).tokens)
+  })
+
+  test('generation of a trained policy may read bf16 weights; its scores do not', async () => {
+    const [f32, bf16] = await Promise.all([load(), load({ weights: 'bf16' })])
+    expect(sameBits((await bf16.logprobs(packed)).logprob, (await f32.logprobs(packed)).logprob)).toBe(true)
+    const request = { tokens: prompt, maxTokens: 5, temperature: 0 }
+    const [a, b] = [await f32.generate(request), await bf16.generate(request)]
+    expect(sameBits(a.logprobs, b.logprobs)).toBe(false)
+    expect(Math.max(...a.logprobs.map((x, i) => Math.abs(x - b.logprobs[i]!)))).toBeLessThan(0.2)
+    const scorer = await load({ weights: 'bf16', trainable: false })
+    expect(sameBits((await scorer.logprobs(packed)).logprob, (await f32.logprobs(packed)).logprob)).toBe(
+      false,
+    )
+  })
+
   test('a signal that is none is refused', async () => {
     const policy = await load()
     const signal = { aborted: true } as AbortSignal

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "check.h"
 #include "op_cases.h"
 
@@ -96,6 +98,41 @@ TEST(packing_changes_no_bit) {
                        Tensor(in[2].values.data(), DType::f32, {s.N}));
       EXPECT(same_bits(y.data(), z.data(), y.size() * sizeof(float)));
     }
+  });
+}
+
+// Weights that bf16 holds exactly give the same product, packed as bf16 or as f32; others are rounded to the
+// nearest, ties to even.
+TEST(bf16_weights_are_the_rounded_ones) {
+  for_each_backend([](Backend& b) {
+    for (const Shape& s : kShapes) {
+      Random random(5);
+      std::vector<Input> in = layer(s, random, true);
+      std::vector<float> rounded = in[1].values;
+      for (float& x : rounded) {
+        const double step = std::ldexp(1.0, std::ilogb(x) - 7);
+        x = static_cast<float>(std::nearbyint(x / step) * step);
+      }
+      const Tensor x(in[0].values.data(), DType::f32, {s.T, s.K}),
+          bias(in[2].values.data(), DType::f32, {s.N});
+      auto product = [&](std::vector<float>& w, DType type) {
+        const Tensor weights(w.data(), DType::f32, {s.N, s.K});
+        std::vector<char> packed(b.packed_bytes(s.N, s.K, type));
+        b.pack(packed.data(), weights, type);
+        std::vector<float> y(static_cast<size_t>(s.T * s.N));
+        b.linear_forward(Tensor(y.data(), DType::f32, {s.T, s.N}), x, weights, packed.data(), bias);
+        return y;
+      };
+      const std::vector<float> wanted = product(rounded, DType::f32);
+      EXPECT(product(rounded, DType::bf16) == wanted);
+      EXPECT(product(in[1].values, DType::bf16) == wanted);
+    }
+  });
+}
+
+TEST(bf16_weights_take_half_of_the_memory) {
+  for_each_backend([](Backend& b) {
+    EXPECT_EQ(b.packed_bytes(640, 512, DType::bf16) - 64, (b.packed_bytes(640, 512) - 64) / 2);
   });
 }
 

@@ -12,6 +12,7 @@
 struct TinyModel {
   std::string model_type = "qwen3";
   bool tied = true;
+  bool bf16_values = false;  // weights that bf16 holds exactly
   int D = 48, L = 3, H = 4, G = 2, E = 16, F = 80, V = 113;
 
   std::string config() const {
@@ -31,7 +32,7 @@ struct TinyModel {
     write_file(dir + "/config.json", config());
     const auto backend = open_backend("cpu", {});
     const ModelConfig c = ModelConfig::parse(Json::parse(config()));
-    const ParameterTable table(c, *backend, "model.");
+    const ParameterTable table(c, "model.");
     std::vector<TensorToWrite> tensors;
     for (const Parameter& p : table.all) tensors.push_back({p.name, p.shape});
     std::mt19937 random(seed);
@@ -41,6 +42,8 @@ struct TinyModel {
       const bool norm = p.shape.size() == 1 && p.name.find("norm") != std::string::npos;
       std::vector<float> values(static_cast<size_t>(p.count()));
       for (float& v : values) v = norm ? 1 + 0.1f * normal(random) : 0.15f * normal(random);
+      if (bf16_values)
+        for (float& v : values) v = std::nearbyint(v * 256) / 256;
       append(values.data(), values.size() * 4);
     });
   }
