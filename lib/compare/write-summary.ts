@@ -37,6 +37,19 @@ export interface Picture {
   alt: string
 }
 
+/** Curves that a figure holds and can be told apart. */
+const curvesTogether = 5
+
+/** Curves in groups small enough for a figure; where there are several, each has the baseline in it. */
+export function curveGroups<C extends { variant: string }>(curves: readonly C[], baseline: string): C[][] {
+  if (curves.length <= curvesTogether) return curves.length === 0 ? [] : [[...curves]]
+  const base = curves.filter(({ variant }) => variant === baseline)
+  const others = curves.filter(({ variant }) => variant !== baseline)
+  const count = Math.ceil(others.length / (curvesTogether - base.length))
+  const size = Math.ceil(others.length / count)
+  return Array.from({ length: count }, (_, i) => [...base, ...others.slice(i * size, (i + 1) * size)])
+}
+
 /** Learning curves, bars of each figure and what was read, as SVG; file names begin with `prefix`. */
 export function comparisonPictures(
   variants: readonly VariantFolders[],
@@ -49,7 +62,7 @@ export function comparisonPictures(
       runs: folders
         .filter((folder) => readRunRecord(folder))
         .map((folder) => readCurve(folder).steps)
-        .filter((steps) => steps.length > 0),
+        .filter((steps) => steps.some(({ reward }) => reward !== undefined)),
     }))
     .filter(({ runs }) => runs.length > 0)
   const picture = (chart: { id: string; title: string; description: string }, svg: Svg): Picture => ({
@@ -58,10 +71,13 @@ export function comparisonPictures(
     alt: `${chart.title}. ${chart.description}`,
   })
   const pictures: Picture[] = []
-  for (const figure of curves.length > 0 ? curveFigures : []) {
-    const chart = learningCurve(curves, figure)
-    pictures.push(picture(chart, lineChart(chart)))
-  }
+  for (const figure of curveFigures)
+    for (const [place, some] of curveGroups(curves, summary.baseline).entries()) {
+      const chart = learningCurve(some, figure)
+      if (chart.series.length === 0) continue
+      const id = place === 0 ? chart.id : `${chart.id}-${place + 1}`
+      pictures.push(picture({ ...chart, id }, lineChart({ ...chart, id })))
+    }
   for (const name of figureNames) {
     const chart = figureBars(summary, name)
     pictures.push(picture(chart, categoryChart(chart)))

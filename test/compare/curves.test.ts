@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { learningCurve } from '../../lib/compare/charts.js'
 import { meanCurve, movingMean } from '../../lib/compare/curves.js'
+import { curveGroups } from '../../lib/compare/write-summary.js'
 
 describe('a moving mean', () => {
   it('is over the value and those before it', () => {
@@ -25,5 +26,17 @@ describe('a mean curve', () => {
     const curves = [{ variant: 'skill-free', runs: [run(0.5)] }]
     expect(learningCurve(curves, 'misleadingRead').series).toEqual([])
     expect(learningCurve(curves, 'reward').series[0]!.points).toEqual([{ x: 1, y: 0.5 }])
+  })
+})
+
+describe('groups of curves', () => {
+  const named = (...names: string[]) => names.map((variant) => ({ variant }))
+  const groups = (...names: string[]) =>
+    curveGroups(named(...names), 'base').map((group) => group.map(({ variant }) => variant).join(''))
+  it('are one where all are few, else each with the baseline', () => {
+    expect(groups()).toEqual([])
+    expect(groups('a', 'base', 'b')).toEqual(['abaseb'])
+    expect(groups('base', 'a', 'b', 'c', 'd', 'e', 'f')).toEqual(['baseabc', 'basedef'])
+    expect(groups('a', 'b', 'c', 'd', 'e', 'f')).toEqual(['abc', 'def'])
   })
 })
