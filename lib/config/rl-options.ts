@@ -25,13 +25,10 @@ export const methodNames = [
 const shape = {
   ...settingOptions,
   ...taskOptions,
-  method: z
-    .enum(methodNames)
-    .default('skillgate')
-    .register(optionFacts, {
-      section: 'Method',
-      about: 'how credit is assigned; selection-bc and selection-dpo are commands of their own',
-    }),
+  method: z.enum(methodNames).default('skillgate').register(optionFacts, {
+    section: 'Method',
+    about: 'how credit is assigned; selection-bc and selection-dpo are commands of their own',
+  }),
   groupsPerStep,
   groupSize: z.int().min(2).max(1024).default(8).register(optionFacts, {
     section: 'Method',
