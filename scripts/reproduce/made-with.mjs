@@ -36,9 +36,10 @@ export async function settingsText({ lab }) {
   return [
     '## Settings',
     'All methods have the same start, tasks, steps, rollouts and options; a setting of an experiment changes one thing for all its methods. ' +
-      'The options of skill-lab were chosen once, with `skillgate` and seed 0, so that a run on two cores takes minutes and learns; ' +
-      'what it does not set has the published value. No option was searched for any method here. `trajectory-bonus` has its published bonuses, ' +
-      '`selection-dpo` its published beta; both selection methods see as many tasks as the others, and no rollouts.',
+      'The options of skill-lab (size of the model, demonstrations, steps, learning rate) were set before any comparison, by watching ' +
+      '`npm start`, which trains with `skillgate`: if they favour a method, it is that one. What skill-lab does not set has the published ' +
+      'value. No option was searched for any method here. `trajectory-bonus` has its published bonuses, `selection-dpo` its published beta; ' +
+      'the two selection methods see as many tasks a step as the others, and no rollouts.',
     `The start: a Qwen3-type model with random weights (seed 0), taught by ${demonstrations} demonstrations in batches of ${batchSize}, ` +
       `learning rate ${learningRate}, ${schedule}. A run with seed s draws its tasks, slates and rollouts by s; its evaluation, too, the same ` +
       'for all methods. The tasks themselves and the start have seed 0. The evaluation plays every held-out task once, with other phrasings ' +

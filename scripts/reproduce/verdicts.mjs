@@ -33,7 +33,7 @@ export function verdicts({ variants }) {
       `- ${title}: **${seen}** (${interval(difference, 'points')} points over ${difference.seeds} seeds)`,
     ]
   })
-  return [...lines, ...between(variants)].join('\n')
+  return [...lines, ...between(variants), ...kept(variants)].join('\n')
 }
 
 /** masked-task-only was expected between the two. */
@@ -46,4 +46,19 @@ function between(variants) {
   return [
     `- oracle reads of masked-task-only between those of grpo and skillgate: **${holds ? 'so it is' : 'not so'}** (grpo, masked-task-only, skillgate: ${told}%)`,
   ]
+}
+
+/** How much of what labels gain skillgate-auto gains without them, from the start of both. */
+function kept(variants) {
+  return ['success', 'oracleRead'].flatMap((figure) => {
+    const value = (name) => variants.find(({ variant }) => variant === name)?.figures[figure]?.value
+    const [start, auto, labelled] = ['sft', 'skillgate-auto', 'skillgate'].map(value)
+    if ([start, auto, labelled].includes(undefined) || labelled <= start) return []
+    const share = Math.round((100 * (auto - start)) / (labelled - start))
+    const told = [start, auto, labelled].map((one) => (100 * one).toFixed(1)).join(', ')
+    const title = figure === 'success' ? 'success' : 'oracle reads'
+    return [
+      `- skillgate-auto, without labels, has **${share}%** of the gain of skillgate in ${title} (sft, skillgate-auto, skillgate: ${told}%)`,
+    ]
+  })
 }
