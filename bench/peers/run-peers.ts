@@ -23,7 +23,11 @@ export interface PeersOptions {
 
 function commit(): string {
   const git = (...args: string[]) =>
-    execFileSync('git', args, { cwd: packageRoot(), encoding: 'utf8' }).trim()
+    execFileSync('git', args, {
+      cwd: packageRoot(),
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim()
   try {
     const changed = git('status', '--porcelain', '--', 'native', 'bench') === '' ? '' : ' with changes'
     return git('rev-parse', '--short', 'HEAD') + changed

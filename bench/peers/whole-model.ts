@@ -14,13 +14,13 @@ export const modelText = (shape: ModelShape) =>
 export async function withModel<Result>(
   setting: Setting,
   shape: ModelShape,
-  trainable: boolean,
+  options: { trainable: boolean },
   body: (policy: NativePolicy, dir: string) => Promise<Result>,
 ): Promise<Result> {
   const dir = join(setting.scratch, 'model')
   setting.show('writing a model with random weights')
   writeModelFolder(dir, shape)
-  const policy = await NativePolicy.load(dir, { threads: setting.threads, trainable })
+  const policy = await NativePolicy.load(dir, { threads: setting.threads, ...options })
   try {
     return await body(policy, dir)
   } finally {
@@ -54,7 +54,7 @@ export function trainExperiment(shape: ModelShape, sequences: number, length: nu
   return {
     name: `train ${where}`,
     run: (setting) =>
-      withModel(setting, shape, true, async (policy, dir) => {
+      withModel(setting, shape, { trainable: true }, async (policy, dir) => {
         const T = sequences * length
         const tokens = randomTokens(T, shape.vocabulary, 5)
         const weight = new Float32Array(T).fill(1 / (sequences * (length - 1)))
@@ -103,7 +103,7 @@ export function sharedPromptExperiment(
   return {
     name: `shared prompt ${where}`,
     run: (setting) =>
-      withModel(setting, shape, true, async (policy) => {
+      withModel(setting, shape, { trainable: true }, async (policy) => {
         const { vocabulary } = shape
         const start = randomTokens(prompt, vocabulary, 6)
         const answers = Array.from({ length: rollouts }, (_, r) => randomTokens(answer, vocabulary, 7 + r))
