@@ -24,7 +24,7 @@ struct Mask {
   bool read_calls_included;
   // Scratch.
   int32_t* owner;             // [tokens] the earliest read whose identity span holds the token
-  uint8_t* in_call;           // [tokens]
+  unsigned* in_call;          // [tokens]
   unsigned* identity_tokens;  // [reads] generated tokens it owns; 0 where the read is not active
   unsigned* counts;           // [kCounts]
   // Out, [tokens].
@@ -48,7 +48,7 @@ __global__ void mark_spans_kernel(Mask m) {
        t += blockDim.x)
     atomicMin(&m.owner[t], static_cast<int32_t>(read));
   for (int64_t t = clip(m.call_start[read]) + threadIdx.x; t < clip(m.call_end[read]); t += blockDim.x)
-    m.in_call[t] = 1;
+    atomicMax(&m.in_call[t], 1u);
 }
 
 struct CountTokens {
@@ -131,7 +131,7 @@ int64_t token_mask(Context& context, const TokenMaskArgs& a) {
   m.selector_coefficient = a.selector_coefficient;
   m.read_calls_included = a.read_calls_included;
   m.owner = scratch.take<int32_t>(a.tokens);
-  m.in_call = scratch.take<uint8_t>(a.tokens);
+  m.in_call = scratch.take<unsigned>(a.tokens);
   m.identity_tokens = scratch.take<unsigned>(a.reads);
   m.counts = scratch.take<unsigned>(kCounts);
   m.channel = scratch.take<uint8_t>(a.tokens);

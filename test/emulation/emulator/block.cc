@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "emulator/sanitizers.h"
 
@@ -20,11 +21,15 @@ constexpr size_t kStackBytes = 256 << 10;
 constexpr size_t kStackBytes = 64 << 10;
 #endif
 
+// Blocks take fibers of these sets in turn. To ThreadSanitizer a fiber that ran a block knows what that block did: the
+// next one is to run on fibers that do not.
+constexpr size_t kFiberSets = EMULATION_THREAD_SANITIZER ? 2 : 1;
+
 // The threads of the blocks that run together, and which of them can go on.
 struct Team {
   std::vector<Block> blocks;
   Barrier cluster_barrier;
-  size_t threads = 0, finished = 0;
+  size_t threads = 0, finished = 0, turn = 0;
   std::vector<Thread*> ready;
   Random random{0};
   std::string fault;
@@ -33,7 +38,7 @@ struct Team {
 Team team;
 Fiber* outside = nullptr;
 std::vector<std::unique_ptr<Thread>> pool;  // threads, with their stacks, are used again
-char kernel_order;                          // kernels of a stream are ordered
+char kernel_starts, threads_ended;          // what orders a kernel's threads among those of other kernels
 
 // Leaves the running thread for one that is ready; for the outside where none is.
 void run_another() {
@@ -54,25 +59,33 @@ void run_another() {
 void thread_main(void* argument) {
   auto* self = static_cast<Thread*>(argument);
   for (;;) {
-    observe(&kernel_order);
+    observe(&kernel_starts);
     launched->body();
-    publish(&kernel_order);
-    self->open_group.clear();
-    self->groups.clear();
+    publish(&threads_ended);
+    {
+      const Unseen unseen;
+      self->open_group.clear();
+      self->groups.clear();
+    }
     team.finished++;
     run_another();
   }
 }
 
 void wait_at(Barrier& barrier, size_t expected) {
-  publish(&barrier);
-  barrier.waiting.push_back(running);
-  if (barrier.waiting.size() == expected) {
-    team.ready.insert(team.ready.end(), barrier.waiting.begin(), barrier.waiting.end());
-    barrier.waiting.clear();
+  char* order = &barrier.order[barrier.rounds % 2];
+  publish(order);
+  {
+    const Unseen unseen;
+    barrier.waiting.push_back(running);
+    if (barrier.waiting.size() == expected) {
+      team.ready.insert(team.ready.end(), barrier.waiting.begin(), barrier.waiting.end());
+      barrier.waiting.clear();
+      barrier.rounds++;
+    }
   }
   run_another();
-  observe(&barrier);
+  observe(order);
 }
 
 std::string deadlock() {
@@ -88,6 +101,19 @@ std::string deadlock() {
          " threads ended while others wait: " + at;
 }
 
+// Threads of a kernel that stopped half-way have told what they did only where they last waited.
+void observe_stopped_threads() {
+  auto both = [](Barrier& b) {
+    observe(&b.order[0]);
+    observe(&b.order[1]);
+  };
+  both(team.cluster_barrier);
+  for (Block& b : team.blocks) {
+    both(b.barrier);
+    for (Warp& w : b.warps) both(w.barrier);
+  }
+}
+
 void check_guards(const Block& b) {
   bool intact = b.dynamic_shared.intact();
   for (const SharedVariable& v : b.variables) intact = intact && v.memory.intact();
@@ -95,8 +121,13 @@ void check_guards(const Block& b) {
 }
 
 void prepare(Block& b, Index3 index, unsigned rank, size_t block_threads) {
+  const Unseen unseen;
   b.index = index;
   b.rank = rank;
+#if EMULATION_THREAD_SANITIZER
+  b.dynamic_shared = Guarded();  // where nobody has been: memory of the block before would make races of both
+  b.variables.clear();
+#endif
   if (launched->shared_bytes != b.dynamic_shared.bytes()) b.dynamic_shared = Guarded(launched->shared_bytes);
   if (launched->shared_bytes) b.dynamic_shared.poison();
   for (SharedVariable& v : b.variables) v.memory.poison();
@@ -109,7 +140,8 @@ void run_team(const std::vector<Index3>& indices) {
   team.threads = block_threads * indices.size();
   team.finished = 0;
   team.ready.clear();
-  while (pool.size() < team.threads) {
+  const size_t set = team.turn++ % kFiberSets;
+  while (pool.size() < team.threads * kFiberSets) {
     pool.push_back(std::make_unique<Thread>());
     pool.back()->fiber = std::make_unique<Fiber>(kStackBytes, thread_main, pool.back().get());
   }
@@ -118,7 +150,7 @@ void run_team(const std::vector<Index3>& indices) {
     Block& b = team.blocks[i];
     prepare(b, indices[i], static_cast<unsigned>(i), block_threads);
     for (size_t t = 0; t < block_threads; t++) {
-      Thread& thread = *pool[next++];
+      Thread& thread = *pool[next++ * kFiberSets + set];
       thread.index = {static_cast<unsigned>(t % d.x), static_cast<unsigned>(t / d.x % d.y),
                       static_cast<unsigned>(t / d.x / d.y)};
       thread.block = &b;
@@ -139,11 +171,14 @@ std::string run_kernel(const Launch& launch, uint64_t seed) {
   Fiber here;
   outside = &here;
   launched = &launch;
-  publish(&kernel_order);
+  publish(&kernel_starts);
   team.random = Random(seed);
   team.fault.clear();
-  team.blocks.clear();
-  team.blocks.resize(launch.cluster);
+  {
+    const Unseen unseen;
+    team.blocks.clear();
+    team.blocks.resize(launch.cluster);
+  }
   const uint64_t clusters = uint64_t{launch.grid.x} / launch.cluster * launch.grid.y * launch.grid.z;
   std::vector<uint64_t> order(clusters);
   std::iota(order.begin(), order.end(), 0);
@@ -157,11 +192,13 @@ std::string run_kernel(const Launch& launch, uint64_t seed) {
                     static_cast<unsigned>(c / along_x / launch.grid.y)};
     run_team(indices);
     if (!team.fault.empty()) {
+      observe_stopped_threads();
+      const Unseen unseen;
       pool.clear();  // its threads stopped in mid-kernel
       break;
     }
   }
-  observe(&kernel_order);
+  observe(&threads_ended);
   launched = nullptr;
   return team.fault;
 }
@@ -172,6 +209,7 @@ void fail(const std::string& what) {
     return "(" + std::to_string(i.x) + ", " + std::to_string(i.y) + ", " + std::to_string(i.z) + ")";
   };
   team.fault = launched->name + ": block " + text(b) + " thread " + text(t) + ": " + what;
+  publish(&threads_ended);
   run_another();
   std::abort();  // a thread of a kernel that failed is never gone on with
 }
@@ -189,6 +227,7 @@ void* shared_variable(const void* tag, size_t bytes) {
   std::vector<SharedVariable>& all = running->block->variables;
   for (SharedVariable& v : all)
     if (v.tag == tag) return v.memory.data();
+  const Unseen unseen;
   all.push_back({tag, Guarded(bytes)});
   return all.back().memory.data();
 }
@@ -219,9 +258,32 @@ const LaneWords* meet(const char* operation, const void* words, size_t bytes) {
     fail(std::string(operation) + ": other lanes of the warp wait at " + w.operation);
   w.operation = operation;
   LaneWords* set = w.words[running->parity++ & 1];
-  std::memcpy(&set[running->lane], words, bytes);
+  if (bytes) {
+    const Unseen unseen;
+    std::memcpy(&set[running->lane], words, bytes);
+  }
   wait_at(w.barrier, kWarp);
   return set;
+}
+
+void start_copy(const PendingCopy& copy) {
+  const Unseen unseen;
+  running->open_group.push_back(copy);
+}
+void commit_copies() {
+  const Unseen unseen;
+  running->groups.push_back(std::exchange(running->open_group, {}));
+}
+void finish_copies(size_t open) {
+  auto& groups = running->groups;
+  size_t done = 0;
+  for (; groups.size() - done > open; done++)
+    for (const PendingCopy& c : groups[done]) {
+      std::memcpy(c.to, c.from, static_cast<size_t>(c.valid));
+      std::memset(static_cast<char*>(c.to) + c.valid, 0, static_cast<size_t>(c.bytes - c.valid));
+    }
+  const Unseen unseen;
+  groups.erase(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
 }  // namespace emulation

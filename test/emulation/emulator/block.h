@@ -29,6 +29,10 @@ struct Thread;
 
 struct Barrier {
   std::vector<Thread*> waiting;
+  // What ThreadSanitizer is told orders a round's threads: two places in turn, for one thread may wait in the next
+  // round before another has gone on from this one.
+  char order[2];
+  unsigned rounds = 0;
 };
 
 // The lanes of a warp meet here for shuffles, votes and tensor-core instructions, always all 32. Two sets of
@@ -96,5 +100,9 @@ void* dynamic_shared();
 void* in_block_of_cluster(void* shared, unsigned rank);  // the same place in another block's shared memory
 // Brings words and waits for the other lanes; returns all 32 lanes' words.
 const LaneWords* meet(const char* operation, const void* words, size_t bytes);
+// cp.async: copies are performed when at most `open` groups may be left open.
+void start_copy(const PendingCopy& copy);
+void commit_copies();
+void finish_copies(size_t open);
 
 }  // namespace emulation

@@ -64,21 +64,14 @@ void load_matrices_x2(uint32_t (&r)[2], const void* row) {
 inline void async_copy_16(void* to, const void* from, int valid) {
   if (reinterpret_cast<uintptr_t>(to) % 16 != 0 || reinterpret_cast<uintptr_t>(from) % 16 != 0)
     fail("cp.async: an address is not aligned to 16 bytes");
-  running->open_group.push_back({to, from, 16, valid});
+  start_copy({to, from, 16, valid});
 }
 inline void async_copy_commit() {
-  running->groups.push_back(std::exchange(running->open_group, {}));
+  commit_copies();
 }
 template <int kOpen>
 void async_copy_wait() {
-  auto& groups = running->groups;
-  size_t done = 0;
-  for (; groups.size() - done > static_cast<size_t>(kOpen); done++)
-    for (const PendingCopy& c : groups[done]) {
-      std::memcpy(c.to, c.from, static_cast<size_t>(c.valid));
-      std::memset(static_cast<char*>(c.to) + c.valid, 0, static_cast<size_t>(c.bytes - c.valid));
-    }
-  groups.erase(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(done));
+  finish_copies(kOpen);
 }
 
 }  // namespace emulation
