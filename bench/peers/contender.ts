@@ -54,14 +54,23 @@ let prepared = 0
 
 const settle = 25 // ms: threads of the last contender that still look for work go to sleep
 
+const fewest = 5
+
+export interface Pace {
+  rounds: number
+  /** Milliseconds of Date.now(): from then on, no more rounds than five are run. */
+  deadline: number
+  show(text: string): void
+}
+
 /** Every contender once a round, each round beginning with another one; after one round that is not counted. */
 export async function race(
   contenders: readonly Contender[],
-  rounds: number,
-  show: (text: string) => void,
+  { rounds, deadline, show }: Pace,
 ): Promise<Race> {
   const times = new Map<string, Timing[]>(contenders.map(({ name }) => [name, []]))
   for (let round = 0; round <= rounds; round++) {
+    if (round > fewest && Date.now() > deadline) break
     show(round === 0 ? 'warming up' : `round ${round} of ${rounds}`)
     for (let i = 0; i < contenders.length; i++) {
       const contender = contenders[(i + round) % contenders.length]!
@@ -75,6 +84,11 @@ export async function race(
 
 export class Race {
   constructor(readonly times: ReadonlyMap<string, readonly Timing[]>) {}
+
+  /** That were timed. */
+  get rounds(): number {
+    return Math.min(...[...this.times.values()].map(({ length }) => length))
+  }
 
   ns(name: string): number[] {
     return this.times.get(name)!.map(({ ns }) => ns)

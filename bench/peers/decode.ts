@@ -13,6 +13,7 @@ export function decodeExperiment(shape: ModelShape, prompt: number, count: numbe
   const where = `${modelText(shape)}; ${count} tokens after ${prompt}`
   return {
     name: `decode ${where}`,
+    minutes: 0.5 + (count * parameterCount(shape)) / 2e9,
     run: (setting) =>
       withModel(setting, shape, { trainable: false }, async (policy, dir) => {
         const halved = await NativePolicy.load(dir, {
@@ -42,7 +43,7 @@ export function decodeExperiment(shape: ModelShape, prompt: number, count: numbe
           const ours = kinds.flatMap((kind) =>
             [1, 1 + count].map((n) => call(`${kind} ${n}`, () => generate(kind, n))),
           )
-          const result = await race([memory, ...ours, ...peers], setting.rounds, setting.show)
+          const result = await race([memory, ...ours, ...peers], setting)
           return decodeRows(setting, shape, where, count, result)
         } finally {
           halved.dispose()
@@ -69,13 +70,14 @@ function decodeRows(setting: Setting, shape: ModelShape, where: string, count: n
     return gated('C6', {
       shape: `${kind} weights; ${where}`,
       value: spread(ratios(traffic, bandwidth)),
+      rounds: result.rounds,
       why: `${(1e9 / median(ours)).toFixed(1)} tokens/s, ${(bytes / 1e6).toFixed(0)} MB of weights, ${median(traffic).toFixed(1)} of ${median(bandwidth).toFixed(1)} GB/s`,
     })
   })
   const others = kinds.map((kind): Row => {
     const over = (of: (name: string) => number[]) => ratios(perToken('transformers', of), perToken(kind, of))
     const what = `transformers generate (f32) / ours with ${kind} weights`
-    return { what, shape: where, value: spread(over(wall)), byCpu: median(over(cpu)) }
+    return { what, shape: where, value: spread(over(wall)), rounds: result.rounds, byCpu: median(over(cpu)) }
   })
   return [...rows, ...others]
 }

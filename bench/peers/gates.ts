@@ -61,6 +61,8 @@ export interface Row {
   what: string
   shape: string
   value: Spread
+  /** That the value is the median of. */
+  rounds: number
   /** The ratio by processor time, where both sides have one. */
   byCpu?: number
   /** Why it is what it is: figures of the same run. */

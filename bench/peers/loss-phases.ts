@@ -22,7 +22,10 @@ export async function lossPhases(setting: Setting, shape: LossShape, update: Pre
     for (const [name, spec] of Object.entries(specs)) cases.push({ name, prepared: await ops.prepare(spec) })
     const all = [...cases, { name: 'update', prepared: update }, { name: 'peak', prepared: machine.peak }]
     const contenders = all.map(({ name, prepared }) => ({ name, run: () => ops.run(prepared) }))
-    const result = await race(contenders, rounds, (text) => setting.show(`phases: ${text}`))
+    const result = await race(contenders, {
+      ...{ rounds, deadline: 0 },
+      show: (text) => setting.show(`phases: ${text}`),
+    })
     const share = (name: string) => quantile(ratios(result.cpuNs(name), result.cpuNs('update')), 0.5)
     const ofPeak = (name: string) => {
       const peak = result.cpuNs('peak').map((ns) => machine.peak.flop / ns)

@@ -33,6 +33,7 @@ export function densityExperiment(shape: Shape): Experiment {
   const densities = [0.1, 0.25, 0.5]
   return {
     name: `density ${text(shape)}`,
+    minutes: 0.5 + (shape.T * shape.D * shape.V) / 4e10,
     run: (setting) => {
       const specs = [1, ...densities].map((density) => ({
         name: String(density),
@@ -40,7 +41,7 @@ export function densityExperiment(shape: Shape): Experiment {
         terms: 'all' as const,
       }))
       return withUpdates(setting, specs, shape, async (contenders) => {
-        const result = await race(contenders, setting.rounds, setting.show)
+        const result = await race(contenders, setting)
         return densities.map((density): Row => {
           const gate = densityGate(density)
           const [name, whole] = [String(density), '1']
@@ -50,6 +51,7 @@ export function densityExperiment(shape: Shape): Experiment {
             what: gate.text,
             shape: text(shape),
             value: result.ratio(name, whole),
+            rounds: result.rounds,
             byCpu: result.cpuRatio(name, whole),
           }
         })
@@ -62,12 +64,14 @@ export function densityExperiment(shape: Shape): Experiment {
 export function termsExperiment(shape: Shape): Experiment {
   return {
     name: `terms ${text(shape)}`,
+    minutes: 0.5 + (shape.T * shape.D * shape.V) / 4e10,
     run: (setting) => {
       const specs = (['all', 'plain'] as const).map((terms) => ({ name: terms, density: 1, terms }))
       return withUpdates(setting, specs, shape, async (contenders) => {
-        const result = await race(contenders, setting.rounds, setting.show)
+        const result = await race(contenders, setting)
         const value = result.ratio('all', 'plain')
-        return [gated('C7', { shape: text(shape), value, byCpu: result.cpuRatio('all', 'plain') })]
+        const byCpu = result.cpuRatio('all', 'plain')
+        return [gated('C7', { shape: text(shape), value, rounds: result.rounds, byCpu })]
       })
     },
   }

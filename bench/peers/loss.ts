@@ -22,7 +22,8 @@ const text = ({ T, D, V, density }: LossShape) =>
 
 /** C1, C2, C3 and M1 at one shape, and how the other implementations compare there. */
 export function lossExperiment(shape: LossShape, field: Field): Experiment {
-  return { name: `loss ${text(shape)}`, run: (setting) => runLoss(setting, shape, field) }
+  const minutes = 0.5 + (shape.T * shape.D * shape.V * (field === 'all' ? 11 : 5)) / 4e11
+  return { name: `loss ${text(shape)}`, minutes, run: (setting) => runLoss(setting, shape, field) }
 }
 
 async function runLoss(setting: Setting, shape: LossShape, field: Field): Promise<Row[]> {
@@ -72,7 +73,7 @@ async function runLoss(setting: Setting, shape: LossShape, field: Field): Promis
     ]
     const { prepared: plainUpdate } = plain ?? {}
     if (plainUpdate) contenders.push({ name: 'ours, plain', run: () => ops.run(plainUpdate) })
-    const result = await race(contenders, setting.rounds, setting.show)
+    const result = await race(contenders, setting)
     const why = await lossPhases(setting, shape, update.prepared)
     return rows(setting, shape, result, update, peers, why)
   } finally {
@@ -115,6 +116,7 @@ function rows(
     gated('C2', {
       shape: where,
       value: spread(ratios(flops, peak)),
+      rounds: result.rounds,
       byCpu: update.prepared.flop / setting.machine.peak.flop / cpuShare,
       why: `${quantile(flops, 0.5).toFixed(0)} of ${quantile(peak, 0.5).toFixed(0)} GFLOP/s; ${why}`,
     }),
@@ -125,6 +127,7 @@ function rows(
     const measured = {
       shape: where,
       value: result.ratio(name, own),
+      rounds: result.rounds,
       byCpu: result.cpuRatio(name, own),
       what: `${titles[contender]}${tokens === 'active' || shape.density === 1 ? '' : ' on all tokens'} / ours`,
     }
@@ -144,6 +147,7 @@ function rows(
       gated('M1', {
         shape: where,
         value: { median: value, low: value, high: value },
+        rounds: 1,
         why: `${(extra / 1e6).toFixed(1)} MB for chunks of ${chunk} rows (${(least / 1e6).toFixed(1)} MB)`,
       }),
     )

@@ -19,6 +19,7 @@ docs/performance.md: about 20 minutes on two cores.
   --filter TEXT   only the experiments whose name contains TEXT (loss, density, terms, train, decode, shared);
                   prints the table and writes nothing
   --rounds N      rounds of a race (default 15)
+  --minutes N     that it may take (default 25); on a slow machine the rounds become fewer, not less than five
   --threads N     threads of every contender (default: the processor's cores)
   --python PATH   an interpreter that has the packages of bench/peers/requirements.txt (default: SKILLGATE_PEERS_PYTHON,
                   else a virtual environment is made in bench/peers/.venv)
@@ -45,6 +46,7 @@ async function main(): Promise<void> {
       all: { type: 'boolean', default: false },
       filter: { type: 'string', default: '' },
       rounds: { type: 'string' },
+      minutes: { type: 'string' },
       threads: { type: 'string', default: String(availableParallelism()) },
       python: { type: 'string', default: process.env.SKILLGATE_PEERS_PYTHON ?? '' },
       output: { type: 'string' },
@@ -63,6 +65,7 @@ async function main(): Promise<void> {
       extent: values.quick ? 'quick' : values.all ? 'all' : 'usual',
       filter: values.filter,
       rounds: positive('rounds', values.rounds ?? (values.quick ? '3' : '15')),
+      minutes: positive('minutes', values.minutes ?? (values.all ? '600' : '25')),
       threads: positive('threads', values.threads),
     },
     show,

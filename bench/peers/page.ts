@@ -11,7 +11,6 @@ export interface Circumstances {
   node: string
   engine: string
   threads: number
-  rounds: number
   versions: Record<string, unknown>
   minutes: number
   /** Processes that wanted to run, over the minute before the start and the end. */
@@ -38,6 +37,7 @@ function gateRows(rows: readonly Row[]): string[] {
       row.shape,
       `**${number(row.value.median)}**`,
       range(row.value),
+      String(row.rounds),
       row.byCpu === undefined ? '' : number(row.byCpu),
       `${sign} ${number(gate!.gate)}`,
       gate!.goal === undefined ? '' : `${sign} ${number(gate!.goal)}`,
@@ -54,6 +54,7 @@ function otherRows(rows: readonly Row[]): string[] {
       row.shape,
       `**${number(row.value.median)}**`,
       range(row.value),
+      String(row.rounds),
       row.byCpu === undefined ? '' : number(row.byCpu),
     ]),
   )
@@ -90,12 +91,24 @@ export function page(rows: readonly Row[], c: Circumstances): string {
     '',
     ...machine(c),
     '',
-    `Times of a shared machine mean little, so every figure is a ratio of two times of the same round. Each contender runs once a round; a figure is the median of ${c.rounds} rounds, with the middle half of them beside it. "by CPU" is the same ratio of processor time. Contenders are checked for the same loss and gradients before they are timed.`,
+    `Times of a shared machine mean little, so every figure is a ratio of two times of the same round. Each contender runs once a round; a figure is the median over the rounds, with the middle half of them beside it. "by CPU" is the same ratio of processor time. Contenders are checked for the same loss and gradients before they are timed.`,
     '',
     '## Limits and goals',
     '',
-    line(['id', 'ratio', 'shape', 'median', 'middle half', 'by CPU', 'gate', 'goal', 'reached', 'figures']),
-    line(['---', '---', '---', '---:', '---:', '---:', '---:', '---:', '---', '---']),
+    line([
+      'id',
+      'ratio',
+      'shape',
+      'median',
+      'middle half',
+      'rounds',
+      'by CPU',
+      'gate',
+      'goal',
+      'reached',
+      'figures',
+    ]),
+    line(['---', '---', '---', '---:', '---:', '---:', '---:', '---:', '---:', '---', '---']),
     ...gateRows(judged),
   ]
   if (others.length > 0) {
@@ -105,8 +118,8 @@ export function page(rows: readonly Row[], c: Circumstances): string {
       '',
       'Time of the other over ours at the same rows or tokens: above 1 ours is faster.',
       '',
-      line(['ratio', 'shape', 'median', 'middle half', 'by CPU']),
-      line(['---', '---', '---:', '---:', '---:']),
+      line(['ratio', 'shape', 'median', 'middle half', 'rounds', 'by CPU']),
+      line(['---', '---', '---:', '---:', '---:', '---:']),
       ...otherRows(others),
     )
   }

@@ -18,6 +18,8 @@ export interface PeersOptions {
   /** Only experiments whose name contains this. */
   filter: string
   rounds: number
+  /** That the run may take; the rounds become fewer on a slow machine, not less than five. */
+  minutes: number
   threads: number
 }
 
@@ -59,10 +61,14 @@ export async function runPeers(
   try {
     const machine = await Machine.of(ops)
     for (const [i, experiment] of wanted.entries()) {
+      const left = wanted.slice(i).reduce((sum, { minutes }) => sum + minutes, 0)
+      const end = began + options.minutes * 60_000
+      const deadline = Date.now() + ((end - Date.now()) * experiment.minutes) / left
       const minutes = () => ((Date.now() - began) / 60_000).toFixed(0)
       const setting: Setting = {
         ...{ ops, machine, blas, torch, scratch, peaks, bandwidths },
         rounds: options.rounds,
+        deadline,
         threads: options.threads,
         show: (text) => show(`[${i + 1} of ${wanted.length}, ${minutes()} min] ${experiment.name}: ${text}`),
       }
@@ -83,7 +89,6 @@ export async function runPeers(
       node: process.versions.node,
       engine: ops.description,
       threads: options.threads,
-      rounds: options.rounds,
       versions,
       minutes: (Date.now() - began) / 60_000,
       load: [load, loadavg()[0]!],

@@ -53,6 +53,7 @@ export function trainExperiment(shape: ModelShape, sequences: number, length: nu
   ]
   return {
     name: `train ${where}`,
+    minutes: 0.5 + (sequences * length * parameterCount(shape)) / 4e10,
     run: (setting) =>
       withModel(setting, shape, { trainable: true }, async (policy, dir) => {
         const T = sequences * length
@@ -73,13 +74,14 @@ export function trainExperiment(shape: ModelShape, sequences: number, length: nu
         const peer = await preparePeer(setting.torch.worker, 'transformers_train', fields, { loss })
         try {
           const contenders = [peer, call('ours', () => policy.accumulate(batch))]
-          const result = await race(contenders, setting.rounds, setting.show)
+          const result = await race(contenders, setting)
           const flop = 6 * T * parameterCount(shape)
           const rate = result.ns('ours').map((ns) => flop / ns)
           return [
             gated('C4', {
               shape: where,
               value: result.ratio(peer.name, 'ours'),
+              rounds: result.rounds,
               byCpu: result.cpuRatio(peer.name, 'ours'),
               why: `${(rate.reduce((a, b) => a + b, 0) / rate.length).toFixed(0)} GFLOP/s over all, without attention's own`,
             }),
@@ -102,6 +104,7 @@ export function sharedPromptExperiment(
   const where = `${modelText(shape)}; ${rollouts} answers of ${answer} after ${prompt} tokens`
   return {
     name: `shared prompt ${where}`,
+    minutes: 0.5 + ((prompt + rollouts * answer) * parameterCount(shape)) / 5e10,
     run: (setting) =>
       withModel(setting, shape, { trainable: true }, async (policy) => {
         const { vocabulary } = shape
@@ -127,9 +130,10 @@ export function sharedPromptExperiment(
           call('shared', () => policy.accumulate(shared)),
           call('packed', () => policy.accumulate(packed)),
         ]
-        const result = await race(contenders, setting.rounds, setting.show)
+        const result = await race(contenders, setting)
         const value = result.ratio('shared', 'packed')
-        return [gated('C8', { shape: where, value, byCpu: result.cpuRatio('shared', 'packed') })]
+        const byCpu = result.cpuRatio('shared', 'packed')
+        return [gated('C8', { shape: where, value, rounds: result.rounds, byCpu })]
       }),
   }
 }

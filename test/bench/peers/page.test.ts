@@ -13,7 +13,6 @@ const circumstances = {
   node: '20.0.0',
   engine: 'avx2, 2 threads',
   threads: 2,
-  rounds: 15,
   versions: { torch: '2' },
   minutes: 20,
   load: [0.1, 2] as const,
@@ -36,12 +35,18 @@ describe('verdict', () => {
 })
 
 describe('page', () => {
-  const comparison: Row = { what: 'PyTorch compiled / ours', shape: 'T 8', value: at(3), byCpu: 2.5 }
+  const comparison: Row = {
+    what: 'PyTorch compiled / ours',
+    shape: 'T 8',
+    value: at(3),
+    rounds: 15,
+    byCpu: 2.5,
+  }
   const text = page(
     [
-      gated('M1', { shape: 'T 8', value: at(1.5), why: 'because | of it' }),
+      gated('M1', { shape: 'T 8', value: at(1.5), rounds: 1, why: 'because | of it' }),
       comparison,
-      gated('C1', { what: 'MKL / ours', shape: 'T 8', value: at(0.8) }),
+      gated('C1', { what: 'MKL / ours', shape: 'T 8', value: at(0.8), rounds: 15 }),
     ],
     circumstances,
   )
@@ -49,15 +54,15 @@ describe('page', () => {
   it('lists limits in order, with value, gate, goal, what was reached and why', () => {
     const rows = text.split('\n').filter((line) => line.startsWith('| C1') || line.startsWith('| M1'))
     expect(rows).toEqual([
-      '| C1 | MKL / ours | T 8 | **0.80** | 0.79 .. 0.81 |  | >= 0.85 | >= 0.95 | missed |  |',
-      `| M1 | ${gates.M1.text} | T 8 | **1.50** | 1.49 .. 1.51 |  | <= 2.00 | <= 1.20 | gate | because \\| of it |`,
+      '| C1 | MKL / ours | T 8 | **0.80** | 0.79 .. 0.81 | 15 |  | >= 0.85 | >= 0.95 | missed |  |',
+      `| M1 | ${gates.M1.text} | T 8 | **1.50** | 1.49 .. 1.51 | 1 |  | <= 2.00 | <= 1.20 | gate | because \\| of it |`,
     ])
   })
 
   it('tells how the machine was, and the others apart', () => {
     expect(text).toContain('load average 0.1 at the start, 2.0 at the end')
     expect(text).toContain('210 GFLOP/s (middle half 205 .. 215)')
-    expect(text).toContain('| PyTorch compiled / ours | T 8 | **3.00** | 2.99 .. 3.01 | 2.50 |')
+    expect(text).toContain('| PyTorch compiled / ours | T 8 | **3.00** | 2.99 .. 3.01 | 15 | 2.50 |')
     expect(text.indexOf('## Others')).toBeLessThan(text.indexOf('| PyTorch compiled'))
   })
 })

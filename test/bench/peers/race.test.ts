@@ -3,6 +3,8 @@ import { preparePeer, race } from '../../../bench/peers/contender.js'
 import { Worker } from '../../../bench/worker.js'
 
 describe('race', () => {
+  const pace = { rounds: 2, deadline: Number.POSITIVE_INFINITY, show: () => {} }
+
   it('runs everyone once a round, beginning with another one, and drops the first round', async () => {
     const order: string[] = []
     const contender = (name: string, factor: number) => ({
@@ -13,12 +15,18 @@ describe('race', () => {
         return { ns, cpuNs: 2 * ns }
       },
     })
-    const result = await race([contender('a', 1), contender('b', 3), contender('c', 2)], 2, () => {})
+    const result = await race([contender('a', 1), contender('b', 3), contender('c', 2)], pace)
     expect(order.join('')).toBe('abcbcacab')
-    expect(result.ns('a')).toHaveLength(2)
+    expect(result.rounds).toBe(2)
     expect(result.ns('b')).toEqual([3 * 5, 3 * 10])
     expect(result.ratio('b', 'c').median).toBeGreaterThan(1)
     expect(result.cpuRatio('b', 'c')).toBeCloseTo(result.ratio('b', 'c').median)
+  })
+
+  it('stops at five rounds where the time is up', async () => {
+    const one = { name: 'a', run: async () => ({ ns: 1, cpuNs: 1 }) }
+    expect((await race([one], { ...pace, rounds: 9, deadline: 0 })).rounds).toBe(5)
+    expect((await race([one], { ...pace, rounds: 3, deadline: 0 })).rounds).toBe(3)
   })
 })
 
