@@ -38,6 +38,7 @@ class CudaBackend final : public Backend {
   void copy(void* to, const void* from, size_t bytes) override { context_.copy(to, from, bytes); }
   void zero(void* p, size_t bytes) override { context_.zero(p, bytes); }
   void synchronize() override { context_.synchronize(); }
+  int64_t free_bytes() const override { return static_cast<int64_t>(context_.free_bytes()); }
 
   void embedding_forward(Tensor y, Tensor table, Tensor tokens) override {
     cuda::gather_rows(context_, y, table, tokens);
@@ -130,7 +131,7 @@ class CudaBackend final : public Backend {
     }
   }
 
-  Context context_;
+  mutable Context context_;  // asking what is free may find the device lost
   AttentionPlan plan_;
   std::unique_ptr<CublasLt> cublaslt_;
   ProductEngine engine_;

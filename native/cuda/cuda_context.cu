@@ -73,6 +73,13 @@ void* Context::allocate(size_t bytes) {
   return p;
 }
 
+size_t Context::free_bytes() {
+  require_usable();
+  size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  return free;
+}
+
 void Context::release(void* p) noexcept {
   if (p) cudaFree(p);
 }

@@ -68,6 +68,7 @@ class Context {
   void require_usable() const;
 
   void* allocate(size_t bytes);
+  size_t free_bytes();
   void release(void* p) noexcept;
   void upload(void* device, const void* host, size_t bytes);
   void download(void* host, const void* device, size_t bytes);  // waits

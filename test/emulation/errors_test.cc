@@ -72,6 +72,7 @@ TEST(out_of_memory_says_what_was_needed_and_leaves_the_backend_usable) {
   SettingsGuard guard;
   emulation::settings().memory_bytes = size_t{96} << 20;
   const auto backend = open_cuda("fp32");
+  EXPECT(backend->free_bytes() <= int64_t{96} << 20 && backend->free_bytes() > int64_t{64} << 20);
   expect_contains(failure_of([&] { backend->allocate(size_t{200} << 20); }),
                   "ERR_OUT_OF_MEMORY: needed 200 MiB on the GPU, ");
   // An op that runs out half-way: logits of 4096 rows.

@@ -66,6 +66,7 @@ class HostMemoryBackend final : public Backend {
   void copy(void* to, const void* from, size_t bytes) override { device_->copy(to, from, bytes); }
   void zero(void* p, size_t bytes) override { device_->zero(p, bytes); }
   void synchronize() override { device_->synchronize(); }
+  int64_t free_bytes() const override { return device_->free_bytes(); }
 
   void embedding_forward(Tensor y, Tensor table, Tensor tokens) override {
     run([&](Moved& m) { device_->embedding_forward(m.out(y), m.in(table), m.in(tokens)); });
