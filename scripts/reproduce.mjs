@@ -1,7 +1,7 @@
 /**
  * Trains every method on skill-lab and writes docs/reproduction.md from what came out: `npm run reproduce`.
  *   -- --quick            two methods, two seeds, a page in the folder of the runs
- *   -- --only main,noise  some parts: main, lambda, noise, missing, failures, groups, horizon, slates; or settings: horizon/4
+ *   -- --only main,noise  some parts: main, lambda, noise, missing, failures, sampling, groups, horizon, slates; or settings: horizon/4
  *   -- --seeds <n>        only the first n seeds of each setting: the page says how many there are
  *   -- --page             no run: the page from the results that are there
  *   -- --runs <folder>    where the runs are (runs/reproduce)   --docs <folder>   where the page goes (docs)

@@ -10,11 +10,12 @@ const standardSeconds = 200
 /** Seconds of teaching a start with two threads. */
 const startSeconds = 200
 
-/** What a run costs against one of the standard environment: longer executions and larger slates are more tokens. */
+/** What a run costs against one of the standard environment: longer executions and larger slates are more tokens, and so are more rollouts. */
 function weight(setting, method) {
   if (method === 'sft') return 0.08
   const { horizon, slateSize } = setting.lab
-  return 1 + 0.55 * (horizon - 1) + (slateSize - 16) / 30
+  const { groupsPerStep = 8, groupSize = 8 } = setting.options
+  return ((groupsPerStep * groupSize) / 64) * (1 + 0.55 * (horizon - 1) + (slateSize - 16) / 30)
 }
 
 /** Runs, those finished, and the seconds that the others and their starts will take with `jobs` at a time. */

@@ -15,6 +15,7 @@ const oneSeed = [0]
 const both = ['grpo', 'skillgate']
 /** Rollouts of a step, however they are grouped. */
 const rollouts = 64
+const allGroups = { dynamicSampling: false, groupsPerStep: 16 }
 
 /**
  * A point of an experiment.
@@ -85,12 +86,24 @@ export const parts = {
     xLabel: 'Commands that break while training (%)',
     settings: [
       mainPoint(both, 0),
-      ...[15, 30].map((x) => setting(`failures/${x}`, both, fewSeeds, { x, commandFailures: x / 100 })),
+      setting('failures/15', both, oneSeed, { x: 15, commandFailures: 0.15 }),
+      setting('failures/30', both, fewSeeds, { x: 30, commandFailures: 0.3 }),
     ],
     note:
       'A command of a training episode breaks with this probability, unseen, whatever was chosen, and the episode has no reward: right ' +
       'choices are blamed. Nothing breaks in the evaluation, which so measures what was learned.',
     audited: true,
+  },
+  sampling: {
+    title: 'Groups that dynamic sampling drops',
+    xLabel: 'Dynamic sampling',
+    settings: [
+      { ...setting('failures/30', both, fewSeeds, { x: 'on', commandFailures: 0.3 }), borrowed: true },
+      setting('sampling/off', both, fewSeeds, { x: 'off', commandFailures: 0.3 }, allGroups),
+    ],
+    note:
+      'Where commands break with probability 30%, most groups have no reward at all and are dropped, though their labels say which choice ' +
+      'was right. Without dynamic sampling all groups are trained on: 16 a step, as many as are drawn at most with it.',
   },
   groups: {
     title: 'Rollouts a group',

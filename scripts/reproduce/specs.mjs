@@ -54,7 +54,9 @@ export function commandOf(root, setting) {
   return [
     'npx skillgate compare',
     `--methods ${methods.join(',')} --seeds ${seeds.join(',')} --jobs 2`,
-    ...words.map(([name, value]) => `${flag(name)} ${value}`),
+    ...words.map(([name, value]) =>
+      value === false ? `--no-${flag(name).slice(2)}` : `${flag(name)} ${value}`,
+    ),
     `--output ${join(root, folder)}`,
   ].join(' ')
 }
