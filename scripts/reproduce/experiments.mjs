@@ -6,7 +6,7 @@ import { categoryChart } from '../../dist/lib/report/figures/category-chart.js'
 import { percent } from '../../dist/lib/report/format.js'
 import { auditOfRuns } from './audits.mjs'
 import { parts } from './plan.mjs'
-import { commandOf, variantsOf } from './specs.mjs'
+import { commandOf, shownRoot, variantsOf } from './specs.mjs'
 
 const shownFigures = ['success', 'oracleRead', 'misleadingRead']
 
@@ -70,7 +70,10 @@ export async function experimentSection(name, part, root) {
     ),
   )
   lines.push(
-    details('Commands', `\`\`\`sh\n${own.map((setting) => commandOf(root, setting)).join('\n')}\n\`\`\``),
+    details(
+      'Commands',
+      `\`\`\`sh\n${own.map((setting) => commandOf(shownRoot, setting)).join('\n')}\n\`\`\``,
+    ),
   )
   return { text: lines.join('\n\n'), pictures, missing }
 }

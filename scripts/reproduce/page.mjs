@@ -13,7 +13,7 @@ import { comparisonPictures, summaryOfFolders } from '../../dist/lib/compare/wri
 import { auditOfRuns } from './audits.mjs'
 import { auditCells, auditTitles, details, experimentSection } from './experiments.mjs'
 import { sessionsText, settingsText, timesText } from './made-with.mjs'
-import { commandOf, variantsOf } from './specs.mjs'
+import { commandOf, shownRoot, variantsOf } from './specs.mjs'
 import { verdicts } from './verdicts.mjs'
 
 /** Writes the page; returns its path. */
@@ -79,7 +79,7 @@ async function mainSection(part, root) {
     markdownTable({ titles: ['method', ...auditTitles], rows: audits }),
     '### Every run',
     markdownTable(runsTable(shown)),
-    details('Command', `\`\`\`sh\n${commandOf(root, setting)}\n\`\`\``),
+    details('Command', `\`\`\`sh\n${commandOf(shownRoot, setting)}\n\`\`\``),
   ].join('\n\n')
   return { text, pictures, missing }
 }

@@ -40,6 +40,9 @@ export async function specsOf(root, setting, model, engine) {
   )
 }
 
+/** Where the page's commands put their runs, whatever folder these were in. */
+export const shownRoot = join('runs', 'reproduce')
+
 const flag = (name) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 
 /** The command that makes the runs of a setting by itself. */
