@@ -25,6 +25,8 @@ export interface Difference extends Estimate {
   /** Of these, where the variant's figure is the higher and where it is the lower one. */
   higher: number
   lower: number
+  /** The same difference seed by seed, with a 95% t interval: what other training runs would give. */
+  overSeeds: SeedMean
 }
 
 export interface VariantSummary {
@@ -106,6 +108,7 @@ function differencesOf(runs: readonly RunRecord[], base: readonly RunRecord[]) {
       seeds: pairs.length,
       higher: gaps.filter((gap) => gap > 0).length,
       lower: gaps.filter((gap) => gap < 0).length,
+      overSeeds: meanOverSeeds(gaps)!,
     }
   }
   return differences

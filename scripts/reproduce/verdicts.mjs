@@ -1,6 +1,4 @@
 /** What was expected of the methods, and what came out. */
-import { interval } from '../../dist/lib/report/format.js'
-
 /** A difference that was expected: above, below, or between. */
 const expectations = [
   { method: 'skillgate', figure: 'success', title: 'success of skillgate above that of grpo', sign: 1 },
@@ -18,22 +16,30 @@ const expectations = [
   },
 ]
 
-/** One line for each expectation: shown where its interval excludes 0. */
+/** One line for each expectation: shown where an interval excludes 0, that over tasks and that over seeds. */
 export function verdicts({ variants }) {
   const lines = expectations.flatMap(({ method, figure, title, sign }) => {
     const difference = variants.find(({ variant }) => variant === method)?.differences?.[figure]
     if (!difference) return []
-    const seen =
-      sign * difference.low > 0 && sign * difference.high > 0
-        ? 'shown'
-        : sign * difference.low < 0 && sign * difference.high < 0
-          ? 'the opposite is shown'
-          : 'not shown, the interval includes 0'
+    const tasks = told(difference, sign)
+    const { low, high, runs } = difference.overSeeds
+    const seeds =
+      low === undefined
+        ? 'one seed says nothing of others'
+        : `over seeds ${told({ low, high }, sign)} [${points(low)}, ${points(high)}]`
     return [
-      `- ${title}: **${seen}** (${interval(difference, 'points')} points over ${difference.seeds} seeds)`,
+      `- ${title}: ${points(difference.value)} points; over tasks **${tasks}** [${points(difference.low)}, ${points(difference.high)}]; ${seeds} (${runs} seeds)`,
     ]
   })
   return [...lines, ...between(variants), ...kept(variants)].join('\n')
+}
+
+const points = (value) => (100 * value).toFixed(1)
+
+/** What an interval says of a difference with the sign that was expected. */
+function told({ low, high }, sign) {
+  if (sign * low > 0 && sign * high > 0) return 'shown'
+  return sign * low < 0 && sign * high < 0 ? 'the opposite' : 'not shown'
 }
 
 /** masked-task-only was expected between the two. */
@@ -42,9 +48,9 @@ function between(variants) {
   const [low, middle, high] = ['grpo', 'masked-task-only', 'skillgate'].map(value)
   if ([low, middle, high].includes(undefined)) return []
   const holds = Math.min(low, high) <= middle && middle <= Math.max(low, high)
-  const told = [low, middle, high].map((one) => (100 * one).toFixed(1)).join(', ')
+  const values = [low, middle, high].map((one) => (100 * one).toFixed(1)).join(', ')
   return [
-    `- oracle reads of masked-task-only between those of grpo and skillgate: **${holds ? 'so it is' : 'not so'}** (grpo, masked-task-only, skillgate: ${told}%)`,
+    `- oracle reads of masked-task-only between those of grpo and skillgate: **${holds ? 'so it is' : 'not so'}** (grpo, masked-task-only, skillgate: ${values}%)`,
   ]
 }
 
@@ -55,10 +61,10 @@ function kept(variants) {
     const [start, auto, labelled] = ['sft', 'skillgate-auto', 'skillgate'].map(value)
     if ([start, auto, labelled].includes(undefined) || labelled <= start) return []
     const share = Math.round((100 * (auto - start)) / (labelled - start))
-    const told = [start, auto, labelled].map((one) => (100 * one).toFixed(1)).join(', ')
+    const values = [start, auto, labelled].map((one) => (100 * one).toFixed(1)).join(', ')
     const title = figure === 'success' ? 'success' : 'oracle reads'
     return [
-      `- skillgate-auto, without labels, has **${share}%** of the gain of skillgate in ${title} (sft, skillgate-auto, skillgate: ${told}%)`,
+      `- skillgate-auto, without labels, has **${share}%** of the gain of skillgate in ${title} (sft, skillgate-auto, skillgate: ${values}%)`,
     ]
   })
 }

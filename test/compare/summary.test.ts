@@ -65,6 +65,7 @@ describe('a summary', () => {
     const difference = other!.differences!.success!
     expect(difference).toMatchObject({ value: 1 / 2, seeds: 2, higher: 2, lower: 0 })
     // By task the differences are 0, 1/2, 1, 1/2: no resampling leaves 0 to 1.
+    expect(difference.overSeeds).toMatchObject({ value: 1 / 2, low: 1 / 2, high: 1 / 2, runs: 2 })
     expect(difference.low).toBeGreaterThanOrEqual(0)
     expect(difference.high).toBeLessThanOrEqual(1)
     expect(other!.differences!.misleadingRead).toMatchObject({ value: -1 / 2, higher: 0, lower: 2 })

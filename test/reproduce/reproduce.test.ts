@@ -89,7 +89,7 @@ describe('the page', () => {
     await writePage(parts, { root: runs, docs })
     const page = readFileSync(join(docs, 'reproduction.md'), 'utf8')
     expect(page).toContain('| grpo | 2 of 5 | 45.0%')
-    expect(page).toContain('success of skillgate above that of grpo: **shown**')
+    expect(page).toContain('success of skillgate above that of grpo: 40.0 points; over tasks **shown**')
     expect(page).toContain('Not all of the plan has been run')
     expect(page).toMatch(/## Wrong oracle labels[^#]*Not run yet/)
     expect(page).toMatch(/\| 30 \| skillgate \| 2 \| 70\.0% \|/)
