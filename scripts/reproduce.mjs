@@ -77,6 +77,8 @@ function selected(shown, { only, seeds }) {
       `expected --only with names among ${known}, or of their settings, got ${unknown.join(', ')}`,
     )
   }
+  const placeOf = ({ part, folder }) => names?.findIndex((name) => name === part || name === folder) ?? 0
+  settings.sort((a, b) => placeOf(a) - placeOf(b))
   const count = Number(seeds ?? Number.POSITIVE_INFINITY)
   if (!(count >= 1)) throw new SkillgateError('ERR_CONFIG', `expected --seeds of at least 1, got ${seeds}`)
   return settings.map((setting) => ({ ...setting, seeds: setting.seeds.slice(0, count) }))

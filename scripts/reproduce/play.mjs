@@ -24,12 +24,14 @@ export async function playSettings(settings, { root, jobs, threads }, surroundin
     `the rest takes about ${duration(seconds)} (${basis}). Ctrl-C saves; the same command goes on.`,
   )
   let whole = true
-  for (const setting of settings) {
-    const { folder, methods, seeds } = setting
-    progress.line(`\n${style.bold(folder)}: ${methods.join(', ')}; seeds ${seeds.join(', ')}`)
-    const model = await startOf(setting, root, jobs * threads, surroundings)
+  for (const name of new Set(settings.map(startName))) {
+    const sharing = settings.filter((setting) => startName(setting) === name)
+    progress.line(`\n${style.bold(name)}: ${sharing.map(({ folder }) => folder).join(', ')}`)
+    const model = await startOf(sharing[0], root, jobs * threads, surroundings)
     if (model === undefined) return false
-    whole = (await playAll(await specsOf(root, setting, model, { threads }), jobs, surroundings)) && whole
+    // All settings of a start in one go, so that no core waits for the last run of each.
+    const specs = await Promise.all(sharing.map((setting) => specsOf(root, setting, model, { threads })))
+    whole = (await playAll(specs.flat(), jobs, surroundings)) && whole
     if (signal.aborted) return false
   }
   return whole
