@@ -167,7 +167,7 @@ export interface PolicyHandle {
   disposed(): boolean
   /** [T] each; 0 for the first token of a sequence. */
   logprobs(
-    input: PackedTokens & { temperature?: number },
+    input: PackedTokens & { temperature?: number; wanted?: Uint8Array },
   ): Started<{ logprob: Float32Array; entropy: Float32Array }>
   accumulate(input: PackedTokens & LossFields): Started<{
     loss: number

@@ -10,7 +10,7 @@ import type {
   GenerateRequest,
   GenerateResult,
   GenerationSession,
-  PackedSequences,
+  LogprobsRequest,
   Policy,
   StepOptions,
   StepResult,
@@ -27,7 +27,7 @@ const loadFields = [
   'sharePrefixes',
   'prefillChunk',
 ]
-/** Of one batch: logprobs takes the batch that accumulate takes, and looks at its tokens and temperature. */
+/** Of one batch: logprobs takes the batch that accumulate takes, and looks at its tokens, temperature and `wanted`. */
 const batchFields = ['tokens', 'sequenceOffsets', 'signal', ...lossFields]
 const stepFields = ['learningRate', 'betas', 'eps', 'weightDecay', 'maxGradNorm']
 const generateFields = [
@@ -87,8 +87,8 @@ export class NativePolicy implements Policy {
     return this.#handle.disposed()
   }
 
-  async logprobs(request: PackedSequences & { temperature?: number; signal?: AbortSignal }) {
-    checkFields('logprobs', request, batchFields)
+  async logprobs(request: LogprobsRequest & { signal?: AbortSignal }) {
+    checkFields('logprobs', request, [...batchFields, 'wanted'])
     return this.#run((handle) => handle.logprobs(request), request?.signal)
   }
 

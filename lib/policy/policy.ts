@@ -84,6 +84,11 @@ export interface StepResult {
   skipped: boolean
 }
 
+export interface LogprobsRequest extends PackedSequences {
+  temperature?: number
+  wanted?: Uint8Array
+}
+
 export interface Policy {
   readonly device: string
   readonly vocabularySize: number
@@ -93,8 +98,11 @@ export interface Policy {
   readonly version: number
   readonly parameters: readonly { name: string; shape: readonly number[] }[]
 
-  /** Entry t: token t given those before it in its sequence; 0 for the first token of each. */
-  logprobs(request: PackedSequences & { temperature?: number; signal?: AbortSignal }): Promise<{
+  /**
+   * Entry t: token t given those before it in its sequence; 0 for the first token of each, and where `wanted` [T], if given, is 0: such
+   * tokens cost nothing but their part of the context.
+   */
+  logprobs(request: LogprobsRequest & { signal?: AbortSignal }): Promise<{
     logprob: Float32Array
     entropy: Float32Array
   }>

@@ -126,8 +126,10 @@ async function referenceOf(
   { temperature, signal }: UpdateOptions,
 ): Promise<Float32Array> {
   const { tokens, sequenceOffsets } = pack
+  const wanted = Uint8Array.from(pack.klWeight, (weight) => (weight === 0 ? 0 : 1))
   const logprob =
-    known.get(pack) ?? (await reference.logprobs({ tokens, sequenceOffsets, temperature, signal })).logprob
+    known.get(pack) ??
+    (await reference.logprobs({ tokens, sequenceOffsets, temperature, wanted, signal })).logprob
   known.set(pack, logprob)
   return logprob
 }

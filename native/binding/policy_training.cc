@@ -19,13 +19,15 @@ Napi::Value PolicyWrap::logprobs(const Napi::CallbackInfo& info) {
     };
     const Napi::Env env = info.Env();
     const size_t T = packed->tokens.size();
+    std::vector<uint8_t> wanted;
+    if (fields.has("wanted")) wanted = fields.array<uint8_t>("wanted", static_cast<int64_t>(T));
     const auto out = std::make_shared<Outputs>(Outputs{{env, T}, {env, T}});
     return submit(info,
                   job("logprobs()", Job::Kind::normal,
-                      [packed, temperature, logprob = out->logprob.data(), entropy = out->entropy.data()](
-                          PolicyHost& host, const JobPtr& self) {
+                      [packed, temperature, wanted = std::move(wanted), logprob = out->logprob.data(),
+                       entropy = out->entropy.data()](PolicyHost& host, const JobPtr& self) {
                         host.policy().logprobs(packed->sequences(), temperature, logprob, entropy,
-                                               &self->stop);
+                                               &self->stop, wanted.empty() ? nullptr : wanted.data());
                       }),
                   [out](Napi::Env env) {
                     Napi::Object result = Napi::Object::New(env);

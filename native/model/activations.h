@@ -29,6 +29,12 @@ class Arena {
   int64_t size_ = 0, at_ = 0;
 };
 
+// The same memory, the first n rows of it.
+inline Tensor first_rows(Tensor t, int64_t n) {
+  t.shape[0] = n;
+  return t;
+}
+
 // One layer's, all [T, ...]; symbols: backend/backend.h.
 struct LayerActivations {
   Tensor rstd1;  // [T]
@@ -38,16 +44,24 @@ struct LayerActivations {
   Tensor o, lse;        // [T, H, E], [T, H]
   Tensor x_mid, rstd2;  // [T, D] after attention, [T]
   Tensor gate, up;      // [T, F]
+
+  // What follows attention, of n rows.
+  LayerActivations first_rows(int64_t n) const {
+    LayerActivations a = *this;
+    for (Tensor* t : {&a.x_mid, &a.rstd2, &a.gate, &a.up}) t->shape[0] = n;
+    return a;
+  }
 };
 
 // Everything a pass over T rows touches; which tensors share memory depends on the mode.
 struct ActivationTensors {
-  Tensor tokens, positions, cache_rows;  // [T] i32
-  std::vector<Tensor> x;                 // [L + 1] of [T, D]: x[l] is the input of layer l
-  std::vector<LayerActivations> layers;  // [L]
-  Tensor normed, wide;                   // [T, D], [T, F] scratch
+  Tensor tokens, positions, cache_rows, wanted;  // [T] i32
+  std::vector<Tensor> x;                         // [L + 1] of [T, D]: x[l] is the input of layer l
+  std::vector<LayerActivations> layers;          // [L]
+  Tensor x_wanted, o_wanted;                     // [T, D], [T, H, E]: the wanted rows, in the last layer
+  Tensor normed, wide;                           // [T, D], [T, F] scratch
   // Backward scratch.
-  Tensor dx, dnormed;                      // [T, D]
+  Tensor dx, dnormed, dx_wanted;           // [T, D]
   Tensor dq, dk, dv, dq_raw, dk_raw, d_o;  // as q, k, v, o
   Tensor dgate, dup, dwide;                // [T, F]
 };
@@ -63,7 +77,10 @@ struct Activations : ActivationTensors {
 
   Arena arena;
   Mode mode = Mode::forward;
-  int64_t T = 0;
+  int64_t T = 0, W = 0;  // rows, and those whose output is wanted
+
+  Tensor output() const { return first_rows(x.back(), W); }
+  Tensor d_output() const { return first_rows(W < T ? dx_wanted : dx, W); }
 
  private:
   mutable ActivationTensors counted_;  // of bytes_needed, whose memory is used again

@@ -57,10 +57,10 @@ void Decoder::linear(Tensor y, Tensor x, int weight, int bias) const {
   backend_.linear_forward(y, x, weights_.tensor(weight), packed_.at(weight), weights_.tensor(bias));
 }
 
-void Decoder::layer_forward(int64_t l, const DecoderRows& rows, Activations& a, Tensor x, Tensor x_next,
-                            KvCache* cache) const {
+void Decoder::attention_layer(int64_t l, const DecoderRows& rows, Activations& a, KvCache* cache) const {
   const LayerParameters& p = table_.layers[static_cast<size_t>(l)];
   const LayerActivations& s = a.layers[static_cast<size_t>(l)];
+  const Tensor x = a.x[static_cast<size_t>(l)];
 
   backend_.rmsnorm_forward(a.normed, s.rstd1, x, weights_.tensor(p.input_norm), config_.rms_eps);
   const Tensor &q = config_.qk_norm ? s.q_raw : s.q, &k = config_.qk_norm ? s.k_raw : s.k;
@@ -85,15 +85,33 @@ void Decoder::layer_forward(int64_t l, const DecoderRows& rows, Activations& a, 
   }
   const float scale = 1.0f / std::sqrt(static_cast<float>(config_.E));
   backend_.attention_forward(s.o, s.lse, s.q, keys, values, rows.spans, scale);
-  linear(s.x_mid, heads_as_width(s.o), p.o, p.o_bias);
+}
+
+// What follows attention, each row for itself: x, o -> x_next.
+void Decoder::feed_forward(int64_t l, Activations& a, Tensor x, Tensor o, Tensor x_next) const {
+  const LayerParameters& p = table_.layers[static_cast<size_t>(l)];
+  const LayerActivations s = a.layers[static_cast<size_t>(l)].first_rows(x.shape[0]);
+  const Tensor normed = first_rows(a.normed, x.shape[0]), wide = first_rows(a.wide, x.shape[0]);
+  linear(s.x_mid, heads_as_width(o), p.o, p.o_bias);
   backend_.add(s.x_mid, x);
 
-  backend_.rmsnorm_forward(a.normed, s.rstd2, s.x_mid, weights_.tensor(p.post_norm), config_.rms_eps);
-  linear(s.gate, a.normed, p.gate, p.gate_bias);
-  linear(s.up, a.normed, p.up, p.up_bias);
-  backend_.swiglu_forward(a.wide, s.gate, s.up);
-  linear(x_next, a.wide, p.down, p.down_bias);
+  backend_.rmsnorm_forward(normed, s.rstd2, s.x_mid, weights_.tensor(p.post_norm), config_.rms_eps);
+  linear(s.gate, normed, p.gate, p.gate_bias);
+  linear(s.up, normed, p.up, p.up_bias);
+  backend_.swiglu_forward(wide, s.gate, s.up);
+  linear(x_next, wide, p.down, p.down_bias);
   backend_.add(x_next, s.x_mid);
+}
+
+void Decoder::layer_forward(int64_t l, const DecoderRows& rows, Activations& a, KvCache* cache) const {
+  const auto i = static_cast<size_t>(l);
+  attention_layer(l, rows, a, cache);
+  if (rows.W < 0 || l + 1 < config_.L) return feed_forward(l, a, a.x[i], a.layers[i].o, a.x[i + 1]);
+  if (rows.W == 0) return;
+  const Tensor x = first_rows(a.x_wanted, rows.W), o = first_rows(a.o_wanted, rows.W);
+  backend_.gather_rows(x, a.x[i], first_rows(a.wanted, rows.W));
+  backend_.gather_rows(heads_as_width(o), heads_as_width(a.layers[i].o), first_rows(a.wanted, rows.W));
+  feed_forward(l, a, x, o, a.output());
 }
 
 void Decoder::forward(const DecoderRows& rows, Activations& a, KvCache* cache,
@@ -103,11 +121,12 @@ void Decoder::forward(const DecoderRows& rows, Activations& a, KvCache* cache,
   backend_.upload(a.tokens.data, rows.tokens, bytes);
   backend_.upload(a.positions.data, rows.positions, bytes);
   if (cache) backend_.upload(a.cache_rows.data, rows.cache_rows, bytes);
+  a.W = rows.W < 0 ? rows.T : rows.W;
+  if (rows.W > 0) backend_.upload(a.wanted.data, rows.wanted, static_cast<size_t>(rows.W) * sizeof(int32_t));
   backend_.embedding_forward(a.x[0], weights_.tensor(table_.embedding), a.tokens);
   for (int64_t l = 0; l < config_.L; l++) {
     check(stop);
-    const auto i = static_cast<size_t>(l);
-    layer_forward(l, rows, a, a.x[i], a.x[i + 1], cache);
+    layer_forward(l, rows, a, cache);
   }
 }
 
@@ -125,20 +144,39 @@ void Decoder::layer_backward(int64_t l, const DecoderRows& rows, Activations& a,
     backend_.linear_backward_input(din, dy, weights_.tensor(weight), packed_.at(weight), accumulate);
   };
 
-  backend_.swiglu_forward(a.wide, s.gate, s.up);
-  weight_gradient(p.down, p.down_bias, a.dx, a.wide);
-  input_gradient(a.dwide, p.down, a.dx, false);
-  backend_.swiglu_backward(a.dgate, a.dup, a.dwide, s.gate, s.up);
-  backend_.rmsnorm_forward(a.normed, s.rstd2, s.x_mid, weights_.tensor(p.post_norm), eps);
-  weight_gradient(p.gate, p.gate_bias, a.dgate, a.normed);
-  weight_gradient(p.up, p.up_bias, a.dup, a.normed);
-  input_gradient(a.dnormed, p.gate, a.dgate, false);
-  input_gradient(a.dnormed, p.up, a.dup, true);
-  backend_.rmsnorm_backward(a.dx, gradients.tensor(p.post_norm), a.dnormed, s.x_mid,
-                            weights_.tensor(p.post_norm), s.rstd2, true);
+  // Each row for itself: of the wanted ones, where the layer is the last.
+  const bool some = rows.W >= 0 && l + 1 == config_.L;
+  const int64_t n = some ? rows.W : rows.T;
+  {
+    const LayerActivations m = s.first_rows(n);
+    const Tensor dx = some ? a.d_output() : a.dx, o = some ? first_rows(a.o_wanted, n) : s.o;
+    const Tensor wide = first_rows(a.wide, n), dwide = first_rows(a.dwide, n), dgate = first_rows(a.dgate, n),
+                 dup = first_rows(a.dup, n), normed = first_rows(a.normed, n),
+                 dnormed = first_rows(a.dnormed, n);
+    backend_.swiglu_forward(wide, m.gate, m.up);
+    weight_gradient(p.down, p.down_bias, dx, wide);
+    input_gradient(dwide, p.down, dx, false);
+    backend_.swiglu_backward(dgate, dup, dwide, m.gate, m.up);
+    backend_.rmsnorm_forward(normed, m.rstd2, m.x_mid, weights_.tensor(p.post_norm), eps);
+    weight_gradient(p.gate, p.gate_bias, dgate, normed);
+    weight_gradient(p.up, p.up_bias, dup, normed);
+    input_gradient(dnormed, p.gate, dgate, false);
+    input_gradient(dnormed, p.up, dup, true);
+    backend_.rmsnorm_backward(dx, gradients.tensor(p.post_norm), dnormed, m.x_mid,
+                              weights_.tensor(p.post_norm), m.rstd2, true);
+    weight_gradient(p.o, p.o_bias, dx, heads_as_width(o));
+    if (!some) {
+      input_gradient(heads_as_width(a.d_o), p.o, dx, false);
+    } else {
+      const Tensor d_o = heads_as_width(o);  // its values are used up
+      input_gradient(d_o, p.o, dx, false);
+      backend_.zero(a.d_o.data, a.d_o.bytes());
+      backend_.scatter_rows(heads_as_width(a.d_o), d_o, first_rows(a.wanted, n));
+      backend_.zero(a.dx.data, a.dx.bytes());
+      backend_.scatter_rows(a.dx, dx, first_rows(a.wanted, n));
+    }
+  }
 
-  weight_gradient(p.o, p.o_bias, a.dx, heads_as_width(s.o));
-  input_gradient(heads_as_width(a.d_o), p.o, a.dx, false);
   backend_.zero(a.dk.data, a.dk.bytes());
   backend_.zero(a.dv.data, a.dv.bytes());
   const float scale = 1.0f / std::sqrt(static_cast<float>(config_.E));
@@ -169,8 +207,7 @@ void Decoder::backward(const DecoderRows& rows, Activations& a, const Parameters
                        const std::atomic<bool>* stop) const {
   for (int64_t l = config_.L - 1; l >= 0; l--) {
     check(stop);
-    const auto i = static_cast<size_t>(l);
-    if (a.mode == Activations::Mode::recompute) layer_forward(l, rows, a, a.x[i], a.x[i + 1], nullptr);
+    if (a.mode == Activations::Mode::recompute) layer_forward(l, rows, a, nullptr);
     layer_backward(l, rows, a, gradients);
   }
   backend_.embedding_backward(gradients.tensor(table_.embedding), a.dx, a.tokens);

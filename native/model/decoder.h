@@ -24,6 +24,10 @@ struct DecoderRows {
   const int32_t* positions = nullptr;   // [T]
   AttentionSpans spans;                 // over the rows themselves, or over the cache's rows
   const int32_t* cache_rows = nullptr;  // [T] where each row's key and value go; null: no cache
+  // [W] rows whose output is wanted, ascending; W -1: all. Of the others the last layer computes what these see
+  // of them, keys and values, and nothing after attention.
+  const int32_t* wanted = nullptr;
+  int64_t W = -1;
 };
 
 class Decoder {
@@ -32,11 +36,11 @@ class Decoder {
           const PackedWeights& packed);
   ~Decoder();
 
-  // Leaves the residual stream after the last layer in a.x[L]. `a` must be planned for rows.T. `stop`, if
-  // given, is looked at between layers: Failure ERR_ABORTED.
+  // Leaves the residual stream after the last layer in a.output(): of the wanted rows, one after the other.
+  // `a` must be planned for rows.T. `stop`, if given, is looked at between layers: Failure ERR_ABORTED.
   void forward(const DecoderRows& rows, Activations& a, KvCache* cache, const std::atomic<bool>* stop) const;
 
-  // a.dx = d(loss)/d(x[L]) on entry. Adds to the gradients of every tensor but the head and the final norm.
+  // a.d_output() = d(loss)/d(a.output()) on entry. Adds to the gradients of every tensor but the head and the final norm.
   void backward(const DecoderRows& rows, Activations& a, const Parameters& gradients,
                 const std::atomic<bool>* stop) const;
 
@@ -46,8 +50,9 @@ class Decoder {
   const PackedWeights& packed() const { return packed_; }
 
  private:
-  void layer_forward(int64_t l, const DecoderRows& rows, Activations& a, Tensor x, Tensor x_next,
-                     KvCache* cache) const;
+  void layer_forward(int64_t l, const DecoderRows& rows, Activations& a, KvCache* cache) const;
+  void attention_layer(int64_t l, const DecoderRows& rows, Activations& a, KvCache* cache) const;
+  void feed_forward(int64_t l, Activations& a, Tensor x, Tensor o, Tensor x_next) const;
   void layer_backward(int64_t l, const DecoderRows& rows, Activations& a, const Parameters& gradients) const;
   void linear(Tensor y, Tensor x, int weight, int bias) const;
   void prepare_rope(int64_t positions) const;

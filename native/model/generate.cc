@@ -40,6 +40,8 @@ struct Generator::State {
   struct Chunk {
     Active* active;
     int64_t begin, count;  // context positions computed in this pass
+    // The pass computes the context's last position, from which the next token is sampled.
+    bool complete() const { return begin + count == static_cast<int64_t>(active->context.size()); }
   };
 
   Backend& backend;
@@ -137,7 +139,7 @@ struct Generator::State {
   }
 
   void forward(const std::vector<Chunk>& chunks) {
-    std::vector<int32_t> tokens, positions, cache_rows;
+    std::vector<int32_t> tokens, positions, cache_rows, wanted;
     SpanList spans;
     for (const Chunk& c : chunks) {
       Session& s = session(c.active->session);
@@ -162,27 +164,31 @@ struct Generator::State {
         }
       }
       spans.end_segment(static_cast<int64_t>(tokens.size()));
+      if (c.complete()) wanted.push_back(static_cast<int32_t>(tokens.size() - 1));
     }
-    const DecoderRows rows{static_cast<int64_t>(tokens.size()), tokens.data(), positions.data(), spans.view(),
-                           cache_rows.data()};
+    DecoderRows rows{static_cast<int64_t>(tokens.size()), tokens.data(), positions.data(), spans.view(),
+                     cache_rows.data()};
+    if (wanted.size() < tokens.size()) {
+      rows.wanted = wanted.data();
+      rows.W = static_cast<int64_t>(wanted.size());
+    }
     activations.plan(decoder.config(), rows.T, Activations::Mode::forward);
     decoder.forward(rows, activations, &cache, nullptr);
   }
 
-  // The next token of each listed request from row `index` of the pass.
-  void sample(const std::vector<Active*>& requests, const std::vector<int32_t>& index) {
+  // The next token of each listed request; output row i of the pass belongs to request i.
+  void sample(const std::vector<Active*>& requests) {
     const ModelConfig& c = decoder.config();
     const int64_t most = std::max<int64_t>(1, kMaxLogitsFloats / c.V);
     for (int64_t at = 0; at < static_cast<int64_t>(requests.size()); at += most) {
       const int64_t R = std::min(most, static_cast<int64_t>(requests.size()) - at);
-      head.reserve(2 * Arena::need(R) + 2 * Arena::need(R * c.D) + Arena::need(R * c.V));
-      const Tensor rows = head.take(DType::i32, {R}), rstd = head.take(DType::f32, {R});
-      const Tensor x = head.take(DType::f32, {R, c.D}), hidden = head.take(DType::f32, {R, c.D});
+      head.reserve(Arena::need(R) + Arena::need(R * c.D) + Arena::need(R * c.V));
+      const Tensor rstd = head.take(DType::f32, {R}), hidden = head.take(DType::f32, {R, c.D});
       const Tensor logits = head.take(DType::f32, {R, c.V});
       const ParameterTable& table = decoder.table();
       const Parameters& w = decoder.weights();
-      backend.upload(rows.data, index.data() + at, static_cast<size_t>(R) * sizeof(int32_t));
-      backend.gather_rows(x, activations.x.back(), rows);
+      Tensor x = first_rows(activations.output(), R);
+      x.data = x.f32() + at * c.D;
       backend.rmsnorm_forward(hidden, rstd, x, w.tensor(table.final_norm), c.rms_eps);
       backend.linear_forward(logits, hidden, w.tensor(table.lm_head), decoder.packed().at(table.lm_head), {});
       std::vector<SampleOptions> options;
@@ -343,15 +349,9 @@ std::vector<GenerateResult> Generator::advance() {
     throw;
   }
   std::vector<State::Active*> requests;
-  std::vector<int32_t> index;
-  int64_t row = 0;
-  for (const State::Chunk& c : chunks) {
-    row += c.count;
-    if (c.begin + c.count < static_cast<int64_t>(c.active->context.size())) continue;
-    requests.push_back(c.active);
-    index.push_back(static_cast<int32_t>(row - 1));
-  }
-  state_->sample(requests, index);
+  for (const State::Chunk& c : chunks)
+    if (c.complete()) requests.push_back(c.active);
+  state_->sample(requests);
   for (GenerateResult& r : state_->collect_finished()) results.push_back(std::move(r));
   return results;
 }

@@ -7,11 +7,20 @@
 namespace skillgate {
 
 void LossRows::clear() {
-  for (std::vector<int32_t>* v : {&row, &token, &target}) v->clear();
+  for (std::vector<int32_t>* v : {&wanted, &row, &token, &target}) v->clear();
   for (std::vector<float>* v : {&advantage, &weight, &kl_weight, &behaviour, &reference}) v->clear();
 }
 
-void LossRows::size_outputs() {
+// From rows of the pass to places among those that are wanted; room for what the op says.
+void LossRows::finish(int64_t rows) {
+  place_.assign(static_cast<size_t>(rows), -1);
+  for (const int32_t r : row) place_[static_cast<size_t>(r)] = 0;
+  for (int64_t r = 0; r < rows; r++) {
+    if (place_[static_cast<size_t>(r)] < 0) continue;
+    place_[static_cast<size_t>(r)] = static_cast<int32_t>(wanted.size());
+    wanted.push_back(static_cast<int32_t>(r));
+  }
+  for (int32_t& r : row) r = place_[static_cast<size_t>(r)];
   logprob.resize(row.size());
   entropy.resize(row.size());
   clipped.resize(row.size());
@@ -42,18 +51,19 @@ void LossRows::take_weighted(const AccumulateArgs& a, const TokenRows& rows) {
       if (a.reference_logprob) reference.push_back(a.reference_logprob[t]);
     }
   }
-  size_outputs();
+  finish(rows.rows());
 }
 
-void LossRows::take_all(const Sequences& s, const TokenRows& rows) {
+void LossRows::take_scored(const Sequences& s, const TokenRows& rows, const uint8_t* scored) {
   clear();
   for (int64_t i = 0; i < s.sequence_count; i++)
     for (int32_t t = s.offsets[i] + 1; t < s.offsets[i + 1]; t++) {
+      if (scored && !scored[t]) continue;
       row.push_back(rows.row_of(i, t - 1 - s.offsets[i]));
       token.push_back(t);
       target.push_back(s.tokens[t]);
     }
-  size_outputs();
+  finish(rows.rows());
 }
 
 }  // namespace skillgate

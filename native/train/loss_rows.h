@@ -11,7 +11,8 @@
 namespace skillgate {
 
 struct LossRows {
-  std::vector<int32_t> row;     // [R] row of the pass whose hidden state predicts the target
+  std::vector<int32_t> wanted;  // [W] rows of the pass that predict a target, ascending
+  std::vector<int32_t> row;     // [R] which of them, by its place in `wanted`
   std::vector<int32_t> token;   // [R] where the target stands in the batch
   std::vector<int32_t> target;  // [R]
   std::vector<float> advantage, weight, kl_weight, behaviour,
@@ -24,11 +25,13 @@ struct LossRows {
 
   // Both in the memory of earlier calls.
   void take_weighted(const AccumulateArgs& args, const TokenRows& rows);
-  void take_all(const Sequences& sequences, const TokenRows& rows);  // every token but each sequence's first
+  // Every token but each sequence's first; those alone where `scored` [T] is not 0, if given.
+  void take_scored(const Sequences& sequences, const TokenRows& rows, const uint8_t* scored);
 
  private:
   void clear();
-  void size_outputs();
+  void finish(int64_t rows);
+  std::vector<int32_t> place_;  // of each row of the pass in `wanted`; -1: not there
 };
 
 }  // namespace skillgate

@@ -86,8 +86,9 @@ class Policy {
   // logprobs and accumulate plan their memory before they run: Failure ERR_OUT_OF_MEMORY says what is needed
   // and what lowers it. `stop` is looked at between layers: Failure ERR_ABORTED. An aborted accumulate leaves gradients that only
   // zero_gradients makes sense of.
+  // logprobs: of the tokens alone where `wanted` [T] is not 0, if given; 0 elsewhere.
   void logprobs(const Sequences& sequences, float temperature, float* logprob, float* entropy,
-                const std::atomic<bool>* stop = nullptr);
+                const std::atomic<bool>* stop = nullptr, const uint8_t* wanted = nullptr);
   // out [T, V], for tests and inspection.
   void logits(const Sequences& sequences, float* out, const std::atomic<bool>* stop = nullptr);
   PolicyLossResult accumulate(const AccumulateArgs& args, const std::atomic<bool>* stop = nullptr);

@@ -8,6 +8,17 @@
 
 namespace skillgate {
 
+namespace {
+
+void want(DecoderRows& pass, const LossRows& loss) {
+  const auto W = static_cast<int64_t>(loss.wanted.size());
+  if (W == pass.T) return;
+  pass.W = W;
+  pass.wanted = loss.wanted.data();
+}
+
+}  // namespace
+
 DecoderRows Policy::State::take_rows(const Sequences& s) {
   rows.assign(s.tokens, s.offsets, s.sequence_count, options.share_prefixes);
   if (rows.longest() > config.max_positions)
@@ -28,14 +39,16 @@ void Policy::State::require_trainable(const char* what) const {
 }
 
 void Policy::logprobs(const Sequences& sequences, float temperature, float* logprob, float* entropy,
-                      const std::atomic<bool>* stop) {
+                      const std::atomic<bool>* stop, const uint8_t* wanted) {
   State& s = *state_;
   const int64_t D = s.config.D;
-  const DecoderRows pass = s.take_rows(sequences);
+  DecoderRows pass = s.take_rows(sequences);
   LossRows& scored = s.loss;
-  scored.take_all(sequences, s.rows);
+  scored.take_scored(sequences, s.rows, wanted);
   std::fill_n(logprob, sequences.token_count, 0.f);
   if (entropy) std::fill_n(entropy, sequences.token_count, 0.f);
+  if (scored.R() == 0) return;
+  want(pass, scored);
   s.packed.pack(s.weights);
   s.plan_scores(pass.T);
   s.activations.plan(s.config, pass.T, Activations::Mode::forward);
@@ -44,7 +57,7 @@ void Policy::logprobs(const Sequences& sequences, float temperature, float* logp
     const int64_t R = std::min(kScoreRows, scored.R() - at);
     s.head.reserve(HeadRows::bytes(R, D));
     const HeadRows head(s.head, R, D);
-    head.gather(*s.backend, s.decoder, s.activations.x.back(), scored.row.data() + at);
+    head.gather(*s.backend, s.decoder, s.activations.output(), scored.row.data() + at);
     s.backend->token_logprob(scored.logprob.data() + at, entropy ? scored.entropy.data() + at : nullptr,
                              head.hidden, s.weights.tensor(s.table.lm_head), s.packed.at(s.table.lm_head),
                              scored.target.data() + at, temperature);
@@ -70,7 +83,7 @@ void Policy::logits(const Sequences& sequences, float* out, const std::atomic<bo
   s.head.reserve(HeadRows::bytes(T, D) + Arena::need(T * V));
   const HeadRows head(s.head, T, D);
   const Tensor logits = s.head.take(DType::f32, {T, V});
-  head.gather(*s.backend, s.decoder, s.activations.x.back(), index.data());
+  head.gather(*s.backend, s.decoder, s.activations.output(), index.data());
   s.backend->linear_forward(logits, head.hidden, s.weights.tensor(s.table.lm_head),
                             s.packed.at(s.table.lm_head), {});
   s.backend->download(out, logits.data, logits.bytes());
@@ -80,7 +93,7 @@ PolicyLossResult Policy::accumulate(const AccumulateArgs& args, const std::atomi
   State& s = *state_;
   s.require_trainable("accumulate");
   const int64_t D = s.config.D, T = args.sequences.token_count;
-  const DecoderRows pass = s.take_rows(args.sequences);
+  DecoderRows pass = s.take_rows(args.sequences);
   LossRows& loss = s.loss;
   loss.take_weighted(args, s.rows);
   const int64_t R = loss.R();
@@ -92,6 +105,7 @@ PolicyLossResult Policy::accumulate(const AccumulateArgs& args, const std::atomi
     return {};
   }
 
+  want(pass, loss);
   s.packed.pack(s.weights);
   const Activations::Mode mode = s.plan_update(pass.T, R);
   s.gradients.allocate();
@@ -102,7 +116,7 @@ PolicyLossResult Policy::accumulate(const AccumulateArgs& args, const std::atomi
   s.head.reserve(HeadRows::update_bytes(R, D));
   const HeadRows head(s.head, R, D);
   const Tensor d_hidden = s.head.take(DType::f32, {R, D}), dx = s.head.take(DType::f32, {R, D});
-  head.gather(*s.backend, s.decoder, a.x.back(), loss.row.data());
+  head.gather(*s.backend, s.decoder, a.output(), loss.row.data());
 
   PolicyLossArgs p;
   p.hidden = head.hidden;
@@ -136,8 +150,8 @@ PolicyLossResult Policy::accumulate(const AccumulateArgs& args, const std::atomi
   const int norm = s.table.final_norm;
   s.backend->rmsnorm_backward(dx, s.gradients.tensor(norm), d_hidden, head.x, s.weights.tensor(norm),
                               head.rstd, false);
-  s.backend->zero(a.dx.data, a.dx.bytes());
-  s.backend->scatter_add_rows(a.dx, dx, head.index);
+  s.backend->zero(a.d_output().data, a.d_output().bytes());
+  s.backend->scatter_add_rows(a.d_output(), dx, head.index);
   s.decoder.backward(pass, a, s.gradients, stop);
   return result;
 }

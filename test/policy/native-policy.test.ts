@@ -277,6 +277,17 @@ describe('abort', () => {
     )
   })
 
+  test('logprobs of wanted tokens alone are those of all', async () => {
+    const policy = await load()
+    const all = (await policy.logprobs(packed)).logprob
+    const wanted = Uint8Array.from(packed.tokens, (_, t) => (t % 3 === 1 ? 1 : 0))
+    const some = (await policy.logprobs({ ...packed, wanted })).logprob
+    expect([...some]).toEqual([...all].map((x, t) => (wanted[t] ? x : 0)))
+    const none = (await policy.logprobs({ ...packed, wanted: wanted.fill(0) })).logprob
+    expect(none.every((x) => x === 0)).toBe(true)
+    expect(await codeOf(policy.logprobs({ ...packed, wanted: wanted.slice(1) }))).toBe('ERR_SHAPE')
+  })
+
   test('a signal that is none is refused', async () => {
     const policy = await load()
     const signal = { aborted: true } as AbortSignal

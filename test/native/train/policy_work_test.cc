@@ -8,15 +8,22 @@ using namespace skillgate::test;
 
 namespace {
 
-// Of one layer's seven linear maps and a row of the LM head, of multiply-adds a row.
-int64_t layer_products(const ModelConfig& c) {
-  return c.D * (c.H + 2 * c.G) * c.E + c.H * c.E * c.D + 3 * c.D * c.F;
+// Multiply-adds a row of one layer: what attention needs, and what follows it.
+int64_t before_attention(const ModelConfig& c) {
+  return c.D * (c.H + 2 * c.G) * c.E;
+}
+int64_t after_attention(const ModelConfig& c) {
+  return c.H * c.E * c.D + 3 * c.D * c.F;
 }
 
-// Forward, and the two products of the backward pass: rows of the decoder, rows of the head, rows of the head
-// whose gradient is not 0.
-int64_t update_flop(const ModelConfig& c, int64_t rows, int64_t scored, int64_t sloped) {
-  return 2 * (3 * c.L * layer_products(c) * rows + c.D * c.V * (scored + 2 * sloped));
+// A forward pass over `rows` rows, of which `wanted` predict something.
+int64_t decoder_flop(const ModelConfig& c, int64_t rows, int64_t wanted) {
+  return 2 * (c.L * before_attention(c) * rows + after_attention(c) * ((c.L - 1) * rows + wanted));
+}
+
+// Forward and the two products of the backward pass; of the head, those of `sloped` of the `scored` tokens.
+int64_t update_flop(const ModelConfig& c, int64_t rows, int64_t wanted, int64_t scored, int64_t sloped) {
+  return 3 * decoder_flop(c, rows, wanted) + 2 * c.D * c.V * (scored + 2 * sloped);
 }
 
 int64_t work(Policy& policy, const Batch& b) {
@@ -58,7 +65,7 @@ TEST(tokens_without_loss_never_meet_the_head) {
     int64_t clipped = 0;
     for (const uint8_t c : a.clipped) clipped += c;
     EXPECT(clipped > 0 && clipped < R);
-    EXPECT_EQ(policy->flop() - before, update_flop(policy->config(), tokens, R, R - clipped));
+    EXPECT_EQ(policy->flop() - before, update_flop(policy->config(), tokens, R, R, R - clipped));
   }
 }
 
@@ -85,8 +92,8 @@ TEST(a_common_prefix_is_computed_once_a_group) {
   for (float& x : b.behaviour) x = -20;  // ratio above the clip: with a negative advantage it has a gradient
   for (float& x : b.advantage) x = -1;
   const int64_t scored = rollouts * answer;
-  EXPECT_EQ(work(*shared, b), update_flop(c, prompt + scored, scored, scored));
-  EXPECT_EQ(work(*plain, b), update_flop(c, rollouts * (prompt + answer), scored, scored));
+  EXPECT_EQ(work(*shared, b), update_flop(c, prompt + scored, 1 + rollouts * (answer - 1), scored, scored));
+  EXPECT_EQ(work(*plain, b), update_flop(c, rollouts * (prompt + answer), scored, scored, scored));
 }
 
 TEST(late_branches_share_all_turns_before) {
@@ -103,8 +110,18 @@ TEST(late_branches_share_all_turns_before) {
   for (int t = 85; t < 100; t++) s[static_cast<size_t>(t)] = (t * 7 + 2) % 113;
   b.add(s);
   std::vector<float> out(b.tokens.size());
-  const int64_t before = policy->flop();
-  policy->logprobs(b.sequences(), 1, out.data(), nullptr);
   const ModelConfig& c = policy->config();
-  EXPECT_EQ(policy->flop() - before, 2 * (c.L * layer_products(c) * (100 + 30 + 15) + c.D * c.V * 3 * 99));
+  auto flop = [&](const uint8_t* wanted) {
+    const int64_t before = policy->flop();
+    policy->logprobs(b.sequences(), 1, out.data(), nullptr, nullptr, wanted);
+    return policy->flop() - before;
+  };
+  // The last token of a sequence predicts nothing.
+  EXPECT_EQ(flop(nullptr), decoder_flop(c, 100 + 30 + 15, 99 + 29 + 14) + 2 * c.D * c.V * 3 * 99);
+  const std::vector<float> all = out;
+  // The last five tokens of each sequence alone.
+  std::vector<uint8_t> wanted(b.tokens.size(), 0);
+  for (size_t t = 0; t < wanted.size(); t++) wanted[t] = t % 100 >= 95;
+  EXPECT_EQ(flop(wanted.data()), decoder_flop(c, 100 + 30 + 15, 3 * 5) + 2 * c.D * c.V * 3 * 5);
+  for (size_t t = 0; t < out.size(); t++) EXPECT(out[t] == (wanted[t] ? all[t] : 0.f));
 }
