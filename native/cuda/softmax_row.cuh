@@ -30,6 +30,8 @@ struct RowPlan {
         std::clamp<int64_t>(round_up<int64_t>(ceil_div<int64_t>(V, 16), kWarp), kWarp, 1024));
     const bool clusters = device.major >= 9;
     while (clusters && p.cluster < kMostBlocks && ceil_div<int64_t>(V, p.cluster) > capacity) p.cluster *= 2;
+    // Blocks of a cluster write gradients where others' logits lay: only where every block keeps its own.
+    if (round_up<int64_t>(ceil_div<int64_t>(V, p.cluster), 8) > capacity) p.cluster = 1;
     p.slice = round_up<int64_t>(ceil_div<int64_t>(V, p.cluster), 8);
     const int64_t round = 4 * p.threads;
     p.cached = p.slice <= capacity ? p.slice : capacity / round * round;

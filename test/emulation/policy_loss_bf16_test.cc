@@ -124,12 +124,12 @@ TEST(matches_float64) {
   });
 }
 
-// Little shared memory: rows that fill clusters of 2, 4 and 8 blocks, and, without clusters, rows of which a
-// part is read again.
+// Little shared memory: rows that fill clusters of 2, 4 and 8 blocks, and rows of which a part is read again,
+// for want of clusters or because they do not fit the largest.
 TEST(rows_wider_than_a_block_match_float64) {
   SettingsGuard guard;
   for (const int major : {9, 8})
-    for (const size_t shared : {size_t{20} << 10, size_t{11} << 10, size_t{6} << 10}) {
+    for (const size_t shared : {size_t{20} << 10, size_t{11} << 10, size_t{6} << 10, size_t{5} << 10}) {
       emulation::settings().compute_major = major;
       emulation::settings().reported_shared = shared;
       for_each_precision([&](Backend& backend, const std::string& precision) {

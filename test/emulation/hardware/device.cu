@@ -1,0 +1,23 @@
+#include <cuda_runtime.h>
+
+#include "emulator/device.h"
+
+namespace emulation {
+
+Settings& settings() {
+  static Settings all;
+  return all;
+}
+
+std::vector<std::string> take_faults() {
+  const cudaError_t error = cudaDeviceSynchronize();
+  if (error == cudaSuccess) return {};
+  return {cudaGetErrorString(error)};
+}
+
+bool is_device_memory(const void* p) {
+  cudaPointerAttributes attributes{};
+  return cudaPointerGetAttributes(&attributes, p) == cudaSuccess && attributes.type == cudaMemoryTypeDevice;
+}
+
+}  // namespace emulation
