@@ -5,6 +5,7 @@ import { summaryOfFolders } from '../../dist/lib/compare/write-summary.js'
 import { categoryChart } from '../../dist/lib/report/figures/category-chart.js'
 import { percent } from '../../dist/lib/report/format.js'
 import { auditOfRuns } from './audits.mjs'
+import { courseCells, courseNote, courseTitles } from './course.mjs'
 import { parts } from './plan.mjs'
 import { commandOf, shownRoot, variantsOf } from './specs.mjs'
 
@@ -62,6 +63,10 @@ export async function experimentSection(name, part, root) {
     lines.push(`${caption}.`, markdownTable({ titles: [part.xLabel, ...titles], rows: gaps }))
   }
   if (part.audited) lines.push(await auditText(part, root))
+  lines.push(
+    courseNote,
+    markdownTable({ titles: [part.xLabel, 'method', ...courseTitles], rows: await courseRows(done, root) }),
+  )
   const runs = done.flatMap(({ label, summary }) => runsTable(summary).rows.map((row) => [label, ...row]))
   lines.push(
     details(
@@ -76,6 +81,16 @@ export async function experimentSection(name, part, root) {
     ),
   )
   return { text: lines.join('\n\n'), pictures, missing }
+}
+
+async function courseRows(points, root) {
+  const rows = []
+  for (const { label, setting } of points)
+    for (const { variant, folders } of variantsOf(root, setting)) {
+      const cells = await courseCells(folders)
+      if (cells) rows.push([label, variant, ...cells])
+    }
+  return rows
 }
 
 function pointsTable(xLabel, points) {

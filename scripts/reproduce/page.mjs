@@ -11,6 +11,7 @@ import {
 } from '../../dist/lib/compare/tables.js'
 import { comparisonPictures, summaryOfFolders } from '../../dist/lib/compare/write-summary.js'
 import { auditOfRuns } from './audits.mjs'
+import { courseCells, courseNote, courseTitles } from './course.mjs'
 import { auditCells, auditTitles, details, experimentSection } from './experiments.mjs'
 import { sessionsText, settingsText, timesText } from './made-with.mjs'
 import { commandOf, shownRoot, variantsOf } from './specs.mjs'
@@ -77,11 +78,23 @@ async function mainSection(part, root) {
       'share of them in read calls and naming the skill; how many readers of the right skill have a negative outcome advantage; in groups ' +
       'that have both kinds, the advantage and the success of those readers minus that of the rest.',
     markdownTable({ titles: ['method', ...auditTitles], rows: audits }),
+    '### How the runs went',
+    courseNote,
+    markdownTable({ titles: ['method', ...courseTitles], rows: await courseRows(variants) }),
     '### Every run',
     markdownTable(runsTable(shown)),
     details('Command', `\`\`\`sh\n${commandOf(shownRoot, setting)}\n\`\`\``),
   ].join('\n\n')
   return { text, pictures, missing }
+}
+
+async function courseRows(variants) {
+  const rows = []
+  for (const { variant, folders } of variants) {
+    const cells = await courseCells(folders)
+    if (cells) rows.push([variant, ...cells])
+  }
+  return rows
 }
 
 async function auditRows(variants) {
