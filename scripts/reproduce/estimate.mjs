@@ -13,6 +13,8 @@ const startSeconds = 200
 /** What a run costs against one of the standard environment: longer executions and larger slates are more tokens, and so are more rollouts. */
 function weight(setting, method) {
   if (method === 'sft') return 0.08
+  // One turn a task, and no rollouts.
+  if (method.startsWith('selection')) return 0.2
   const { horizon, slateSize } = setting.lab
   const { groupsPerStep = 8, groupSize = 8 } = setting.options
   return ((groupsPerStep * groupSize) / 64) * (1 + 0.55 * (horizon - 1) + (slateSize - 16) / 30)

@@ -118,7 +118,7 @@ export const parts = {
     title: 'Length of the execution',
     xLabel: 'Times the steps of a skill are to be run',
     settings: [1, 2, 4].map((x) =>
-      setting(`horizon/${x}`, both, fewSeeds, { x, horizon: x, commandFailures: 0.05 }),
+      setting(`horizon/${x}`, both, x === 2 ? oneSeed : fewSeeds, { x, horizon: x, commandFailures: 0.05 }),
     ),
     note:
       'The longer the execution, the smaller the part of the tokens that choose, and the more often a right choice fails: each command of a ' +
