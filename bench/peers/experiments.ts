@@ -45,7 +45,7 @@ export function experiments(extent: 'quick' | 'usual' | 'all'): Experiment[] {
     ...losses,
     densityExperiment(middle),
     termsExperiment(middle),
-    trainExperiment(smolShape, 2, 512),
+    trainExperiment(smolShape, 1, 512),
     decodeExperiment(smolShape, 32, 32),
     sharedPromptExperiment(smolShape, 8, 1024, 64),
   ]

@@ -31,7 +31,8 @@ function commit(): string {
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim()
   try {
-    const changed = git('status', '--porcelain', '--', 'native', 'bench') === '' ? '' : ' with changes'
+    const changed =
+      git('status', '--porcelain', '--', 'native', 'bench', ':!native/cuda') === '' ? '' : ' with changes'
     return git('rev-parse', '--short', 'HEAD') + changed
   } catch {
     return 'unknown'
