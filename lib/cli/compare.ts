@@ -20,7 +20,7 @@ export const compareCommand: Command = {
   summary: 'train with several methods and seeds from one start, and compare what comes out',
   usage:
     'skillgate compare --methods <a,b> --seeds <0,1> [--jobs <number>] [options]\n       ' +
-    'skillgate compare --methods <a,b> --from <path> --agent <path> --skills <path> --tasks <path> --held-out <path> [options]',
+    'skillgate compare --methods <a,b> --from <path> --agent <path> --skills <path>\n           --tasks <path> --held-out <path> [options]',
   about:
     'Every method and seed is an ordinary run of train, then held-out tasks are played: same start, data, steps and seeds. Writes tables as ' +
     'text, JSON and Markdown, and figures as SVG. The same command again goes on where it stopped and leaves alone what is finished. ' +
