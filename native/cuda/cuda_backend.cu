@@ -1,4 +1,5 @@
 // The CUDA device behind backend/backend.h.
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -101,6 +102,10 @@ class CudaBackend final : public Backend {
   int64_t token_mask(const TokenMaskArgs& args) override { return cuda::token_mask(context_, args); }
   PolicyLossResult policy_loss(const PolicyLossArgs& args) override {
     return cuda::policy_loss(context_, engine_, args);
+  }
+  int64_t policy_loss_bytes(int64_t R, int64_t D, int64_t V) const override {
+    const int64_t held = static_cast<int64_t>(context_.scratch_bytes());
+    return std::max<int64_t>(0, cuda::policy_loss_bytes(engine_, R, D, V) - held);
   }
   void token_logprob(float* logprob, float* entropy, Tensor hidden, Tensor lm_head, const void* packed,
                      const int32_t* target, float temperature) override {

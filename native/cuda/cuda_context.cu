@@ -121,6 +121,12 @@ void Context::synchronize() {
   launches_ = 0;
 }
 
+size_t Context::scratch_bytes() const {
+  size_t total = 0;
+  for (const ScratchBlock& b : scratch_) total += b.bytes;
+  return total;
+}
+
 Context::Scratch::Scratch(Context& context)
     : context_(context), block_(context.scratch_block_), used_(context.scratch_used_) {
   if (context_.scratch_frames_ == 0) context_.join_scratch();

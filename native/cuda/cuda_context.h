@@ -69,6 +69,7 @@ class Context {
 
   void* allocate(size_t bytes);
   size_t free_bytes();
+  size_t scratch_bytes() const;  // held for scratch memory
   void release(void* p) noexcept;
   void upload(void* device, const void* host, size_t bytes);
   void download(void* host, const void* device, size_t bytes);  // waits

@@ -31,6 +31,8 @@ void swiglu_backward(Context& context, Tensor dgate, Tensor dup, Tensor dy, Tens
 int64_t token_mask(Context& context, const TokenMaskArgs& args);
 
 // policy_loss.cu
+// Scratch memory of a call with gradients.
+int64_t policy_loss_bytes(const ProductEngine& engine, int64_t R, int64_t D, int64_t V);
 PolicyLossResult policy_loss(Context& context, const ProductEngine& engine, const PolicyLossArgs& args);
 void token_logprob(Context& context, const ProductEngine& engine, float* logprob, float* entropy,
                    Tensor hidden, Tensor lm_head, const void* packed, const int32_t* target,

@@ -245,6 +245,18 @@ ActiveRows active_rows(const PolicyLossArgs& a) {
 
 }  // namespace
 
+int64_t policy_loss_bytes(const ProductEngine& engine, int64_t R, int64_t D, int64_t V) {
+  const int64_t stride = round_up<int64_t>(V, 4), chunk = std::min(R, rows_a_chunk(stride));
+  const auto bytes = [](int64_t count, size_t size) { return count * static_cast<int64_t>(size); };
+  int64_t total =
+      bytes(R, sizeof(LossRow) + sizeof(RowResult) + sizeof(int32_t)) + bytes(chunk * stride, sizeof(float));
+  if (engine.bf16) total += bytes(chunk * bf16_stride(D), sizeof(bf16));
+  // cuBLASLt's rows of d_hidden, or the compacted rows' places.
+  total += engine.bf16 && engine.cublaslt ? bytes(chunk * D, sizeof(float))
+                                          : bytes(2 * chunk + 1, sizeof(int32_t));
+  return total;
+}
+
 PolicyLossResult policy_loss(Context& context, const ProductEngine& engine, const PolicyLossArgs& a) {
   const int64_t R = a.hidden.shape[0];
   if (a.logprob) std::fill_n(a.logprob, R, 0.f);

@@ -1,0 +1,93 @@
+// What a policy on the device does when memory runs out, and when a kernel breaks.
+#include "backend/status.h"
+#include "check.h"
+#include "device_fixture.h"
+#include "train/policy.h"
+
+using namespace skillgate;
+using namespace skillgate::test;
+
+namespace {
+
+std::unique_ptr<Policy> load() {
+  PolicyOptions o;
+  o.device = "cuda";
+  o.backend.precision = "fp32";
+  return Policy::load(std::string(SKILLGATE_TEST_ROOT) + "/fixtures/golden/models/qwen3", o);
+}
+
+struct Batch {
+  std::vector<int32_t> tokens, offsets;
+  std::vector<float> advantage, weight, logprob;
+  std::vector<uint8_t> clipped;
+
+  Batch(int64_t sequences, int64_t length) : offsets{0} {
+    for (int64_t s = 0; s < sequences; s++) {
+      for (int64_t t = 0; t < length; t++) {
+        tokens.push_back(static_cast<int32_t>((s * 7 + t * 3) % 50));
+        weight.push_back(t == 0 ? 0.f : 0.1f);
+      }
+      offsets.push_back(static_cast<int32_t>(tokens.size()));
+    }
+    advantage.assign(tokens.size(), 1.f);
+    logprob.assign(tokens.size(), 0.f);
+    clipped.assign(tokens.size(), 0);
+  }
+
+  // "" or the code and text of the failure.
+  std::string accumulate(Policy& policy) {
+    AccumulateArgs a;
+    a.sequences = {tokens.data(), static_cast<int64_t>(tokens.size()), offsets.data(),
+                   static_cast<int64_t>(offsets.size()) - 1};
+    a.advantage = advantage.data();
+    a.weight = weight.data();
+    a.logprob = logprob.data();
+    a.clipped = clipped.data();
+    try {
+      policy.accumulate(a);
+    } catch (const Failure& e) {
+      return e.code() + ": " + e.what();
+    }
+    return "";
+  }
+};
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST(a_policy_that_lacks_memory_says_so_and_goes_on) {
+  SettingsGuard guard;
+  const auto policy = load();
+  Batch small(2, 6), large(64, 60);
+  EXPECT_EQ(small.accumulate(*policy), std::string());
+  const std::vector<float> before = small.logprob;
+  emulation::settings().memory_bytes = emulation::counters().allocated_bytes + (size_t{1} << 20);
+  const std::string text = large.accumulate(*policy);
+  EXPECT(has(text, "ERR_OUT_OF_MEMORY: "));
+  EXPECT(has(text, "MiB"));
+  EXPECT_EQ(small.accumulate(*policy), std::string());
+  EXPECT(small.logprob == before);
+  EXPECT(!policy->step({}).skipped);
+  expect_no_faults();
+}
+
+TEST(a_kernel_that_breaks_ends_the_policy_and_is_named_once) {
+  SettingsGuard guard;
+  {
+    const auto policy = load();
+    Batch batch(2, 6);
+    emulation::settings().kernel_to_fail = "rmsnorm_forward";
+    const std::string first = batch.accumulate(*policy);
+    EXPECT(has(first, "ERR_CUDA: "));
+    EXPECT(has(first, "rmsnorm_forward"));
+    emulation::settings().kernel_to_fail = "";
+    EXPECT(has(batch.accumulate(*policy), "ERR_DEVICE_LOST: "));
+  }
+  emulation::take_faults();  // the device is well again
+  const auto policy = load();
+  EXPECT_EQ(Batch(2, 6).accumulate(*policy), std::string());
+  expect_no_faults();
+}
