@@ -74,6 +74,35 @@ TEST(a_policy_that_lacks_memory_says_so_and_goes_on) {
   expect_no_faults();
 }
 
+// What the loss says it needs, a first call takes, but for packing and for the alignment of pieces; then it needs no more.
+TEST(the_loss_takes_the_memory_it_says) {
+  for_each_precision([](Backend& backend, const std::string&) {
+    const int64_t R = 400, D = 8, V = 8176;
+    const DeviceArray hidden(backend, std::vector<float>(R * D, 0.5f)),
+        head(backend, std::vector<float>(V * D, 0.1f));
+    const DeviceArray d_hidden(backend, R * D), d_head(backend, std::vector<float>(V * D, 0.f));
+    const std::vector<int32_t> target(R, 7);
+    const std::vector<float> ones(R, 1.f);
+    std::vector<float> logprob(R);
+    PolicyLossArgs a;
+    a.hidden = hidden.tensor({R, D});
+    a.lm_head = head.tensor({V, D});
+    a.d_hidden = d_hidden.tensor({R, D});
+    a.d_lm_head = d_head.tensor({V, D});
+    a.target = target.data();
+    a.advantage = a.weight = ones.data();
+    a.logprob = logprob.data();
+    const int64_t said = backend.policy_loss_bytes(R, D, V);
+    emulation::Counters& counters = emulation::counters();
+    counters.peak_bytes = counters.allocated_bytes;
+    const size_t before = counters.allocated_bytes;
+    backend.policy_loss(a);
+    const auto took = static_cast<int64_t>(counters.peak_bytes - before);
+    EXPECT(took >= said && took < said + (3 << 20));
+    EXPECT_EQ(backend.policy_loss_bytes(R, D, V), int64_t{0});
+  });
+}
+
 TEST(a_kernel_that_breaks_ends_the_policy_and_is_named_once) {
   SettingsGuard guard;
   {

@@ -140,23 +140,6 @@ TEST(rows_wider_than_a_block_match_float64) {
     }
 }
 
-// What the loss says it needs, a first call takes, but for the alignment of its pieces; then it needs no more.
-TEST(memory_is_as_said) {
-  for_each_precision([](Backend& backend, const std::string&) {
-    const Problem p = random_problem(400, 8, 8176, 5);
-    int64_t active = 0;
-    for (size_t i = 0; i < p.weight.size(); i++) active += p.weight[i] != 0.f || p.kl_weight[i] != 0.f;
-    const int64_t said = backend.policy_loss_bytes(active, 8, 8176);
-    emulation::counters().peak_bytes = emulation::counters().allocated_bytes;
-    const auto before = static_cast<int64_t>(emulation::counters().allocated_bytes);
-    run(backend, p);
-    const int64_t tensors = 4 * 2 * (400 + 8176) * 8, packed = 2 * 8176 * 8;
-    const int64_t took = static_cast<int64_t>(emulation::counters().peak_bytes) - before - tensors;
-    EXPECT(took >= said && took < said + packed + (4 << 20));
-    EXPECT(backend.policy_loss_bytes(active, 8, 8176) < 1 << 20);
-  });
-}
-
 TEST(orders_of_threads_change_no_bit) {
   SettingsGuard guard;
   emulation::settings().reported_shared = 20 << 10;
