@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kCompactThreads)
     const unsigned lanes = __ballot_sync(kAllLanes, sloped);
     __syncthreads();  // the last round's counts have been read
     if (lane_id() == 0) warp_counts[warp_id()] = __popc(lanes);
-    __syncthreads();
+    __syncthreads();  // every warp's count is there
     int at = before + __popc(lanes & ((1u << lane_id()) - 1));
     for (int w = 0; w < kCompactThreads / kWarp; w++) {
       if (w < warp_id()) at += warp_counts[w];

@@ -163,7 +163,7 @@ __device__ Limit find_limit(const Row& row, Shared& shared, const SampleOptions&
     });
     mass = warp_sum(mass);
     if (lane_id() == 0) shared.warp_mass[warp_id()] = mass;
-    __syncthreads();
+    __syncthreads();  // every warp's mass is there
     Mass total = 0;
     for (int w = 0; w < warps(); w++) total += shared.warp_mass[w];
     const double share = o.top_p > 0.f ? static_cast<double>(o.top_p) * static_cast<double>(total) : 0.0;
@@ -175,7 +175,7 @@ __device__ Limit find_limit(const Row& row, Shared& shared, const SampleOptions&
     const Mass each = static_cast<Mass>(weight_of(x - row.softmax.maximum, row.inverse_temperature) * kUnit);
     const auto needed = static_cast<int64_t>(each > 0 ? (rest + each - 1) / each : 1);
     limit = {key, !limit.keeps_all() && key == limit.key ? min(limit.ties, needed) : needed};
-    __syncthreads();
+    __syncthreads();  // what was found has been read before shared is used again
   }
   return limit;
 }

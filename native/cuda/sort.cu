@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kThreads)
       const int i = t / distance * 2 * distance + t % distance;
       order_pair(local[i], local[i + distance], base + i, run);
     }
-  __syncthreads();
+  __syncthreads();  // all pairs are in order
   keys[base + t] = local[t];
   keys[base + t + kThreads] = local[t + kThreads];
 }
