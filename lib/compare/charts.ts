@@ -57,7 +57,10 @@ export function figureBars(summary: Summary, name: FigureName): CategoryChart {
     description: `${shown.map(({ variant }, i) => `${variant} ${data[i]!.value.toFixed(isShare(name) ? 1 : 2)}`).join(', ')}.`,
     xLabel: 'Line: 95% interval over seeds; dots: single runs',
     categories: shown.map(({ variant, seeds }) => ({ label: variant, note: `n=${seeds.length}` })),
-    y: { label: isShare(name) ? `${figureTitles[name]} (% of trials)` : figureTitles[name], include: [0] },
+    y: {
+      label: isShare(name) ? `${figureTitles[name]} (% of trials)` : figureTitles[name],
+      include: isShare(name) ? [0, 10] : [0],
+    },
     series: [{ name: 'mean over seeds', mark: 'bar', data }],
   }
 }

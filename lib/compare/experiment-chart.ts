@@ -48,7 +48,7 @@ export function experimentChart(
     categories: points.map(({ label }) => ({ label })),
     y: {
       label: `${figureTitles[name]}${isShare(name) ? ' (% of trials)' : ''}; small dots: runs`,
-      include: [0],
+      include: isShare(name) ? [0, 10] : [0],
     },
     series,
     ...(reference && { reference: { ...reference, value: reference.value * scale } }),

@@ -1,8 +1,11 @@
 /** One part of the page: an experiment's figures and tables. */
+import { learningCurve } from '../../dist/lib/compare/charts.js'
 import { experimentChart } from '../../dist/lib/compare/experiment-chart.js'
+import { readCurve, readRunRecord } from '../../dist/lib/compare/run-record.js'
 import { differencesTable, markdownTable, runsTable } from '../../dist/lib/compare/tables.js'
 import { summaryOfFolders } from '../../dist/lib/compare/write-summary.js'
 import { categoryChart } from '../../dist/lib/report/figures/category-chart.js'
+import { lineChart } from '../../dist/lib/report/figures/line-chart.js'
 import { percent } from '../../dist/lib/report/format.js'
 import { auditOfRuns } from './audits.mjs'
 import { courseCells, courseNote, courseTitles } from './course.mjs'
@@ -50,6 +53,7 @@ export async function experimentSection(name, part, root) {
     })
     return { file: `${chart.id}.svg`, alt: `${chart.title}. ${chart.description}`, svg: categoryChart(chart) }
   })
+  pictures.push(...coursePictures(name, part, done, root))
   lines.push(pictures.map(({ file, alt }) => `![${alt}](figures/${file})`).join('\n'))
   lines.push(markdownTable(pointsTable(part.xLabel, done)))
   const gaps = done.flatMap(({ label, summary }) => {
@@ -81,6 +85,25 @@ export async function experimentSection(name, part, root) {
     ),
   )
   return { text: lines.join('\n\n'), pictures, missing }
+}
+
+/** Where methods are compared: their misleading reads while training, at every point. */
+function coursePictures(name, part, points, root) {
+  const curves = points.flatMap(({ label, setting }) =>
+    variantsOf(root, setting).flatMap(({ variant, folders }) => {
+      const runs = folders.filter((folder) => readRunRecord(folder)).map((folder) => readCurve(folder).steps)
+      return runs.length === 0 ? [] : [{ variant: `${variant}, ${label}`, method: variant, runs }]
+    }),
+  )
+  if (new Set(curves.map(({ method }) => method)).size < 2) return []
+  const chart = learningCurve(curves, 'misleadingRead')
+  if (chart.series.length === 0) return []
+  const own = {
+    ...chart,
+    id: `${name}-curve-misleadingread`,
+    title: `${part.title}: misleading reads while training`,
+  }
+  return [{ file: `${own.id}.svg`, alt: `${own.title}. ${own.description}`, svg: lineChart(own) }]
 }
 
 async function courseRows(points, root) {

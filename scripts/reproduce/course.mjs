@@ -1,0 +1,68 @@
+/** How runs went, beside what they came to: when misleading reads vanished, and whether the choice became one of all or nothing. */
+import { movingMean, smoothing } from '../../dist/lib/compare/curves.js'
+import { readCurve, readRunRecord } from '../../dist/lib/compare/run-record.js'
+import { skillLab } from '../../dist/lib/environments/skill-lab/index.js'
+import { percent } from '../../dist/lib/report/format.js'
+
+const few = 0.1
+/** Of the trials of a skill's tasks: so many that it is read always, and so few that it never is. */
+const [always, never] = [7 / 8, 1 / 8]
+
+export const courseTitles = [
+  `step after which misleading reads are below ${100 * few}%`,
+  `oracle reads, last ${smoothing} steps`,
+  `misleading reads, last ${smoothing} steps`,
+  'of 24 skills: read always, never, in between',
+]
+
+export const courseNote =
+  `The training, run by run (moving average of ${smoothing} steps), and the 24 right skills of the held-out tasks: read in at least 7 of 8 ` +
+  'trials of their tasks, in at most 1 of 8, or in between. A policy that takes one skill of each domain, whatever is asked, has none in between.'
+
+/** The cells of a method's runs, each with one entry a run; undefined where none is finished. */
+export async function courseCells(folders) {
+  const found = folders.filter((folder) => readRunRecord(folder))
+  if (found.length === 0) return undefined
+  const skills = await skillOfTasks()
+  const each = found.map((folder) => {
+    const { steps } = readCurve(folder)
+    const smooth = (name) =>
+      movingMean(
+        steps.map((step) => step[name]),
+        smoothing,
+      )
+    const misleading = smooth('misleadingRead')
+    const place = misleading.findIndex((value) => value !== undefined && value < few)
+    return [
+      place >= 0
+        ? String(steps[place].step)
+        : misleading.some((value) => value !== undefined)
+          ? 'never'
+          : '-',
+      percent(smooth('oracleRead').at(-1)),
+      percent(misleading.at(-1)),
+      spread(readRunRecord(folder).sums.oracleRead, skills),
+    ]
+  })
+  return courseTitles.map((_, i) => each.map((cells) => cells[i]).join('; '))
+}
+
+async function skillOfTasks() {
+  const { heldOutTasks } = await skillLab()
+  return new Map(heldOutTasks.map(({ id, data }) => [id, data.skill]))
+}
+
+/** `12, 5, 7`: how many skills are always read where they are right, how many never, how many sometimes. */
+function spread(sums, skills) {
+  const bySkill = new Map()
+  for (const [task, { sum, count }] of Object.entries(sums)) {
+    const before = bySkill.get(skills.get(task)) ?? { sum: 0, count: 0 }
+    bySkill.set(skills.get(task), { sum: before.sum + sum, count: before.count + count })
+  }
+  const shares = Array.from(bySkill.values(), ({ sum, count }) => sum / count)
+  const counts = [
+    shares.filter((share) => share >= always).length,
+    shares.filter((share) => share <= never).length,
+  ]
+  return [...counts, shares.length - counts[0] - counts[1]].join(', ')
+}
