@@ -2,7 +2,7 @@
 // and in a worker at the same time:
 //   npm run stage:native && node scripts/stage-native/check.mjs
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
@@ -16,7 +16,7 @@ const staged = join(root, 'prebuilds', `${process.platform}-${process.arch}`)
 if (!existsSync(staged)) throw new Error(`${staged} is not there: run npm run stage:native`)
 run('npm', ['pack', '--silent', '--pack-destination', folder], root)
 const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'))
-run('npm', ['init', '--yes', '--silent'], folder)
+writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
 run(
   'npm',
   ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent', join(folder, tarball)],

@@ -33,7 +33,8 @@ if (isMainThread) {
     new Worker(new URL(import.meta.url)).on('message', resolve).on('error', reject)
   })
   const [main, worker] = await Promise.all([trainedLosses(), inWorker])
-  console.log(diagnose().addon.file)
+  const { addon, cudaBackend } = diagnose()
+  console.log(`${addon.file}\ncuda: ${cudaBackend.text}`)
   console.log(
     `loss in the main thread ${main.map((loss) => loss.toFixed(4))}, in a worker ${worker.map((loss) => loss.toFixed(4))}`,
   )

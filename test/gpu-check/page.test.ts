@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -84,6 +85,29 @@ describe('the device', () => {
   })
   it('is missing where it lists none', () => {
     expect(() => parseGpu('No devices were found')).toThrow(MissingError)
+  })
+})
+
+describe('a machine without a GPU', () => {
+  const check = new URL('../../scripts/gpu-check.mjs', import.meta.url).pathname
+  const build = new URL('../../build-gpu', import.meta.url).pathname
+  const runWith = (path: string) =>
+    spawnSync(process.execPath, [check], { env: { PATH: path }, encoding: 'utf8' })
+
+  it('is told what is missing, and nothing is built or written', () => {
+    const before = existsSync(build)
+    expect(runWith('/nowhere')).toMatchObject({
+      status: 2,
+      stderr: 'gpu-check: no GPU to check: nvidia-smi was not found, so there is no NVIDIA driver\n',
+    })
+    writeFileSync(join(scratch, 'nvidia-smi'), '#!/bin/sh\necho no devices were found\nexit 6\n', {
+      mode: 0o755,
+    })
+    expect(runWith(scratch)).toMatchObject({
+      status: 2,
+      stderr: 'gpu-check: no GPU to check: nvidia-smi: no devices were found\n',
+    })
+    expect(existsSync(build)).toBe(before)
   })
 })
 
