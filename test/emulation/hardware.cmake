@@ -14,7 +14,7 @@ foreach(op adamw attention matmul policy_loss rmsnorm rope rows sampling swiglu 
 endforeach()
 add_executable(gpu_test ${gpu_tests} "${here}/hardware/device.cu" "${native_test}/check.cc"
                         "${native_test}/golden_file.cc" "${native_test}/op_cases.cc")
-target_include_directories(gpu_test PRIVATE "${here}/hardware" "${here}" native "${native_test}")
+target_include_directories(gpu_test PRIVATE "${here}" native "${native_test}")
 target_compile_definitions(gpu_test PRIVATE SKILLGATE_WITH_CUDA=1 SKILLGATE_TEST_ROOT="${CMAKE_SOURCE_DIR}/test"
                                             CUBLASLT_RIGHT="")
 # The tests bring a registry of their own, in which "cpu" is the GPU in fp32.

@@ -1,11 +1,17 @@
-#include <cuda_runtime.h>
-
+// What the tests ask of the device, answered by a GPU: its settings change nothing, and its faults are CUDA errors.
 #include "emulator/device.h"
+
+#include <cuda_runtime.h>
 
 namespace emulation {
 
 Settings& settings() {
   static Settings all;
+  return all;
+}
+
+Counters& counters() {
+  static Counters all;
   return all;
 }
 
