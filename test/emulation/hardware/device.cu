@@ -1,7 +1,7 @@
 // What the tests ask of the device, answered by a GPU: its settings change nothing, and its faults are CUDA errors.
-#include "emulator/device.h"
-
 #include <cuda_runtime.h>
+
+#include "emulator/device.h"
 
 namespace emulation {
 
