@@ -14,7 +14,7 @@
 namespace skillgate {
 namespace {
 
-constexpr int64_t kLogitBytes = int64_t{64} << 20;  // at most, unless one row is more
+constexpr int64_t kLogitBytes = int64_t{160} << 20;  // at most, unless one row is more
 constexpr int64_t kCachedLogitBytes = int64_t{16} << 20;
 constexpr int64_t kWantedRows = 256;  // of a chunk, for the products' sake
 constexpr int64_t kMostRows = 2048;
