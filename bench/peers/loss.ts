@@ -22,8 +22,8 @@ const text = ({ T, D, V, density }: LossShape) =>
 
 /** C1, C2, C3 and M1 at one shape, and how the other implementations compare there. */
 export function lossExperiment(shape: LossShape, field: Field): Experiment {
-  const others = field === 'few' ? 2.9e-11 : shape.density === 1 ? 1.1e-10 : 7e-11
-  const minutes = 0.7 + shape.T * shape.D * shape.V * others
+  const others = field === 'few' ? 2.9e-11 : shape.density === 1 ? 1.2e-10 : 1e-10
+  const minutes = 0.9 + shape.T * shape.D * shape.V * others
   return { name: `loss ${text(shape)}`, minutes, run: (setting) => runLoss(setting, shape, field) }
 }
 
