@@ -5,7 +5,7 @@
 namespace skillgate::cuda {
 
 // Uniform in [0, 1), 53 bits, a function of (seed, counter).
-__device__ inline double uniform_number(uint64_t seed, uint64_t counter) {
+__host__ __device__ inline double uniform_number(uint64_t seed, uint64_t counter) {
   uint32_t x[4] = {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), 0, 0};
   uint32_t key0 = static_cast<uint32_t>(seed), key1 = static_cast<uint32_t>(seed >> 32);
 #pragma unroll
