@@ -5,7 +5,11 @@ const count = z.int().min(0)
 const range = z.strictObject({ start: count, end: count }).refine((r) => r.start <= r.end, 'start after end')
 const pairs = z.array(z.tuple([count, count]))
 const category = z.enum(['oracle', 'relevant', 'irrelevant', 'misleading'])
-const json = z.record(z.string(), z.unknown())
+/** Kept key by key as it is: a model may name a key `__proto__`, which a record of zod leaves out. */
+const json = z.custom<Record<string, unknown>>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'expected an object',
+)
 
 const sequenceRecord = z
   .strictObject({

@@ -91,10 +91,7 @@ const trajectory: fc.Arbitrary<Trajectory> = fc.record(
         { requiredKeys: ['role', 'content'] },
       ),
     ),
-    details: fc.dictionary(
-      fc.string().filter((key) => key !== '__proto__'),
-      fc.jsonValue(),
-    ),
+    details: fc.dictionary(fc.string(), fc.jsonValue()),
   },
   {
     requiredKeys: [
@@ -125,6 +122,15 @@ function group(index: number, over: Partial<StoredGroup> = {}): StoredGroup {
   const trajectories = [0, 1].map((place) => ({ ...sample(), task: `t${index}`, group: index, index: place }))
   return { task: `t${index}`, index, step: 7, trajectories, ...over }
 }
+
+test('arguments keep every key that a model may name', async () => {
+  const path = newPath()
+  const given = JSON.parse('{"__proto__": [1], "constructor": {"__proto__": 2}, "toString": null}')
+  const call = { ...sample().calls[0]!, arguments: given }
+  await writeTrajectories(path, [group(0, { trajectories: [{ ...sample(), calls: [call] }] })])
+  const [read] = await readTrajectories(path)
+  expect(JSON.stringify(read!.trajectories[0]!.calls[0]!.arguments)).toBe(JSON.stringify(given))
+})
 
 test('any trajectory reads back as it was, each logprob to the bit', async () => {
   const path = newPath()
