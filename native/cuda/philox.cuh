@@ -8,7 +8,6 @@ namespace skillgate::cuda {
 __host__ __device__ inline double uniform_number(uint64_t seed, uint64_t counter) {
   uint32_t x[4] = {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), 0, 0};
   uint32_t key0 = static_cast<uint32_t>(seed), key1 = static_cast<uint32_t>(seed >> 32);
-#pragma unroll
   for (int round = 0; round < 10; round++) {
     const uint64_t a = uint64_t{0xD2511F53u} * x[0], b = uint64_t{0xCD9E8D57u} * x[2];
     x[0] = static_cast<uint32_t>(b >> 32) ^ x[1] ^ key0;
