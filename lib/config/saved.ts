@@ -21,6 +21,13 @@ export interface ConfigDifferences {
   rounding: string[]
 }
 
+/** An option that is not named stands for its default: a checkpoint may be older than the option. */
+function givenOrDefault(shape: Shape, options: Record<string, unknown>, name: string): unknown {
+  if (Object.hasOwn(options, name)) return options[name]
+  if (!Object.hasOwn(shape, name)) return undefined
+  return shape[name]!.safeParse(undefined).data
+}
+
 /** How the options a checkpoint was made with differ from those of now, by what that means for going on. */
 export function configDifferences(
   shape: Shape,
@@ -29,8 +36,8 @@ export function configDifferences(
 ): ConfigDifferences {
   const differences: ConfigDifferences = { forbidden: [], rounding: [] }
   for (const name of new Set([...Object.keys(saved), ...Object.keys(current)])) {
-    const was = Object.hasOwn(saved, name) ? saved[name] : undefined
-    const is = Object.hasOwn(current, name) ? current[name] : undefined
+    const was = givenOrDefault(shape, saved, name)
+    const is = givenOrDefault(shape, current, name)
     if (JSON.stringify(was) === JSON.stringify(is)) continue
     const facts = Object.hasOwn(shape, name) ? optionFacts.get(shape[name]!) : undefined
     if (facts?.mayChange === 'freely') continue

@@ -73,4 +73,11 @@ describe('a saved config', () => {
       rounding: ['microBatchTokens: 10 in the checkpoint, 20 now'],
     })
   })
+  it('takes an option that a checkpoint does not name at its default', () => {
+    const now = { steps: 9, groupSize: 8, weights: 'f32', seed: 0 }
+    expect(configDifferences(shape, { steps: 9 }, now)).toEqual({ forbidden: [], rounding: [] })
+    expect(configDifferences(shape, { steps: 9 }, { ...now, weights: 'bf16' }).forbidden).toEqual([
+      'weights: f32 in the checkpoint, bf16 now',
+    ])
+  })
 })
