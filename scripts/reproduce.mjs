@@ -1,13 +1,4 @@
-/**
- * Trains every method on skill-lab and writes docs/reproduction.md from what came out: `npm run reproduce`.
- *   -- --quick            two methods, two seeds, a page in the folder of the runs
- *   -- --only main,noise  some parts: main, lambda, noise, missing, failures, sampling, groups, horizon, slates; or settings: horizon/4
- *   -- --seeds <n>        only the first n seeds of each setting: the page says how many there are
- *   -- --page             no run: the page from the results that are there
- *   -- --runs <folder>    where the runs are (runs/reproduce)   --docs <folder>   where the page goes (docs)
- *   -- --jobs <n>         runs at the same time (2), one thread each
- * `npm run build` first. Ctrl-C saves; the same command goes on.
- */
+/** Trains every method on skill-lab and writes docs/reproduction.md from what came out: `npm run reproduce`. */
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -21,24 +12,43 @@ import { ownSettings, parts, quickParts } from './reproduce/plan.mjs'
 import { playSettings } from './reproduce/play.mjs'
 import { noteSession } from './reproduce/sessions.mjs'
 
+const help = `npm run build && npm run reproduce -- [options]
+Trains every method on skill-lab, then the experiments, and writes a page from what came out. Ctrl-C saves; the same command goes on.
+  --quick            two methods, two seeds, a page in the folder of the runs
+  --only <a,b>       some parts: ${Object.keys(parts).join(', ')}; or settings: horizon/4
+  --seeds <number>   only the first so many seeds of each setting: the page says how many there are
+  --page             no run: the page from the results that are there
+  --runs <folder>    where the runs are (runs/reproduce)
+  --docs <folder>    where the page goes (docs)
+  --jobs <number>    runs at the same time, one thread each (2)`
+
 const progress = new Progress(process.stdout)
 const style = styleFor(process.stdout, process.env.NO_COLOR)
 const { signal, release } = stopOnInterrupt(() =>
   progress.line(style.yellow('stopping: saving the last completed steps (once more: at once)')),
 )
 
+const text = { type: 'string' }
+const flag = { type: 'boolean' }
+const options = {
+  ...{ quick: flag, page: flag, help: flag },
+  ...{ only: text, seeds: text, runs: text, docs: text, jobs: { ...text, default: '2' } },
+}
+
+function readOptions() {
+  try {
+    return parseArgs({ options }).values
+  } catch (error) {
+    throw new SkillgateError('ERR_CONFIG', `${error.message}\n--help lists the options`)
+  }
+}
+
 async function main() {
-  const { values } = parseArgs({
-    options: {
-      ...{ quick: { type: 'boolean' }, page: { type: 'boolean' }, only: { type: 'string' } },
-      ...{
-        seeds: { type: 'string' },
-        runs: { type: 'string' },
-        docs: { type: 'string' },
-        jobs: { type: 'string', default: '2' },
-      },
-    },
-  })
+  const values = readOptions()
+  if (values.help) {
+    progress.line(help)
+    return 0
+  }
   const root = values.runs ?? join('runs', 'reproduce')
   const docs = resolve(values.docs ?? (values.quick ? join(root, 'quick') : 'docs'))
   const shown = values.quick ? quickParts : parts
