@@ -2,33 +2,21 @@ import { checkOptions } from '../config/check.js'
 import { type RlOptions, type RlOptionsIn, rlOptions } from '../config/rl-options.js'
 import { assignCredit } from '../credit/credit.js'
 import { creditMethod } from '../credit/methods/index.js'
-import type { Agent } from '../rollout/agent.js'
 import { collect } from '../rollout/collect.js'
-import { drawTasks, noSlate, type OpenPolicy, openNativePolicy } from '../rollout/setting.js'
+import { drawTasks, noSlate, openNativePolicy } from '../rollout/setting.js'
 import { storedGroups, writeTrajectories } from '../rollout/trajectory-file.js'
 import { learningRateSchedule } from '../update/schedule.js'
 import { updatePolicy } from '../update/update.js'
 import { printEvents } from './console.js'
-import type { Emit } from './events.js'
-import { openRunData } from './run-data.js'
+import { type GivenToTraining, openRunData } from './run-data.js'
 import { evaluateIfDue } from './run-evaluation.js'
 import { RunFolder, type RunResult } from './run-folder.js'
 import { trajectoriesFile } from './run-start.js'
-import { openStage, type SkillSource, type Task } from './stage.js'
+import { openStage } from './stage.js'
 import { noUpdate, StepClock, stepFigures } from './step-figures.js'
 
-/** Options that hold functions or objects, with their types. */
-interface Given {
-  agent: string | Agent
-  tasks: string | readonly Task[]
-  heldOut?: string | readonly Task[]
-  skills?: SkillSource
-  openPolicy?: OpenPolicy
-  onEvent?: Emit
-}
-
-export type TrainConfig = Omit<RlOptionsIn, keyof Given> & Given
-type Options = Omit<RlOptions, keyof Given> & Given
+export type TrainConfig = Omit<RlOptionsIn, keyof GivenToTraining> & GivenToTraining
+type Options = Omit<RlOptions, keyof GivenToTraining> & GivenToTraining
 
 /**
  * Trains a model by reinforcement on the agent's own rollouts. All of it follows from the config and its seed; `resume` goes on from

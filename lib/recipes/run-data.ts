@@ -1,13 +1,28 @@
 import { dataFingerprint, folderFingerprint } from '../checkpoint/fingerprint.js'
-import { openSkills, openTasks, type SkillSetting, type SlateCounts } from '../rollout/setting.js'
+import type { Agent } from '../rollout/agent.js'
+import {
+  type OpenPolicy,
+  openSkills,
+  openTasks,
+  type SkillSetting,
+  type SlateCounts,
+} from '../rollout/setting.js'
+import type { Emit } from './events.js'
 import type { RunPlan } from './run-start.js'
 import type { SkillSource, Task } from './stage.js'
 
-export interface RunDataOptions extends SlateCounts {
-  model: string
-  skills?: SkillSource
+/** Options of training on tasks that hold functions or objects, with their types. */
+export interface GivenToTraining {
+  agent: string | Agent
   tasks: string | readonly Task[]
   heldOut?: string | readonly Task[]
+  skills?: SkillSource
+  openPolicy?: OpenPolicy
+  onEvent?: Emit
+}
+
+export interface RunDataOptions extends SlateCounts, Pick<GivenToTraining, 'skills' | 'tasks' | 'heldOut'> {
+  model: string
   evalEvery: number
   evalTasks: number
 }

@@ -4,32 +4,20 @@ import {
   type SelectionBcOptionsIn,
   selectionBcOptions,
 } from '../config/selection-options.js'
-import type { Agent } from '../rollout/agent.js'
-import { drawTasks, type OpenPolicy, openNativePolicy } from '../rollout/setting.js'
+import { drawTasks, openNativePolicy } from '../rollout/setting.js'
 import { learningRateSchedule } from '../update/schedule.js'
 import { updatePolicy } from '../update/update.js'
 import { labelledTasks, makeChoices } from './choices.js'
 import { printEvents } from './console.js'
-import type { Emit } from './events.js'
-import { openRunData } from './run-data.js'
+import { type GivenToTraining, openRunData } from './run-data.js'
 import { evaluateIfDue } from './run-evaluation.js'
 import { RunFolder, type RunResult } from './run-folder.js'
 import { countLossTokens, lossSequences } from './sft-data.js'
-import { openStage, type SkillSource, type Task } from './stage.js'
+import { openStage } from './stage.js'
 import { StepClock } from './step-figures.js'
 
-/** Options that hold functions or objects, with their types. */
-interface Given {
-  agent: string | Agent
-  tasks: string | readonly Task[]
-  heldOut?: string | readonly Task[]
-  skills?: SkillSource
-  openPolicy?: OpenPolicy
-  onEvent?: Emit
-}
-
-export type SelectionBcConfig = Omit<SelectionBcOptionsIn, keyof Given> & Given
-type Options = Omit<SelectionBcOptions, keyof Given> & Given
+export type SelectionBcConfig = Omit<SelectionBcOptionsIn, keyof GivenToTraining> & GivenToTraining
+type Options = Omit<SelectionBcOptions, keyof GivenToTraining> & GivenToTraining
 
 /**
  * Trains a model to read the right skill in the first turn: supervised, on the prompt that the agent begins with and the turn that reads the

@@ -4,32 +4,20 @@ import {
   type SelectionDpoOptionsIn,
   selectionDpoOptions,
 } from '../config/selection-options.js'
-import type { Agent } from '../rollout/agent.js'
-import { drawTasks, type OpenPolicy, openNativePolicy } from '../rollout/setting.js'
+import { drawTasks, openNativePolicy } from '../rollout/setting.js'
 import { dpoLoss, dpoSequences, turnLogprobs } from '../update/dpo.js'
 import { learningRateSchedule } from '../update/schedule.js'
 import { updatePolicy } from '../update/update.js'
 import { labelledTasks, makeChoices, pairsOf } from './choices.js'
 import { printEvents } from './console.js'
-import type { Emit } from './events.js'
-import { openRunData } from './run-data.js'
+import { type GivenToTraining, openRunData } from './run-data.js'
 import { evaluateIfDue } from './run-evaluation.js'
 import { RunFolder, type RunResult } from './run-folder.js'
-import { openStage, type SkillSource, type Task } from './stage.js'
+import { openStage } from './stage.js'
 import { StepClock } from './step-figures.js'
 
-/** Options that hold functions or objects, with their types. */
-interface Given {
-  agent: string | Agent
-  tasks: string | readonly Task[]
-  heldOut?: string | readonly Task[]
-  skills?: SkillSource
-  openPolicy?: OpenPolicy
-  onEvent?: Emit
-}
-
-export type SelectionDpoConfig = Omit<SelectionDpoOptionsIn, keyof Given> & Given
-type Options = Omit<SelectionDpoOptions, keyof Given> & Given
+export type SelectionDpoConfig = Omit<SelectionDpoOptionsIn, keyof GivenToTraining> & GivenToTraining
+type Options = Omit<SelectionDpoOptions, keyof GivenToTraining> & GivenToTraining
 
 /**
  * Trains a model by DPO to prefer, in the first turn, a read of the right skill to a read of each misleading one; the reference is the model
