@@ -5,6 +5,10 @@
 #include <sstream>
 #include <thread>
 
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
 namespace skillgate {
 
 int cores_of_quota(const std::string& cpu_max) {
@@ -22,5 +26,34 @@ int usable_cores() {
   const int quota = cores_of_quota(text);
   return quota > 0 ? std::min(cores, quota) : cores;
 }
+
+#if defined(__linux__)
+
+int current_core() {
+  return sched_getcpu();
+}
+
+bool leave_core(int core) {
+  if (core < 0 || current_core() != core) return false;
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return false;
+  cpu_set_t others = allowed;
+  CPU_CLR(core, &others);
+  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return false;
+  sched_setaffinity(0, sizeof allowed, &allowed);
+  return true;
+}
+
+#else
+
+int current_core() {
+  return -1;
+}
+
+bool leave_core(int) {
+  return false;
+}
+
+#endif
 
 }  // namespace skillgate

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "backend/status.h"
+#include "cpu/cores.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -37,7 +38,7 @@ T wait_while(const std::atomic<T>& value, T old) {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) {
+ThreadPool::ThreadPool(int threads) : own_cores_(threads <= usable_cores()) {
   for (int i = 1; i < threads; ++i) {
     workers_.push_back(std::make_unique<Worker>());
     Worker& worker = *workers_.back();
@@ -80,6 +81,9 @@ void ThreadPool::serve(Worker& worker, int thread) {
     seen = wait_while(worker.ticket, seen);
     Job* job = worker.job;
     if (!job) return;
+    // A thread that slept is often woken on the core of who wakes it, and the two then share it for
+    // milliseconds.
+    leave_core(job->core);
     take(*job, thread);
     // The job lives on the caller's stack: after the count falls to 0 it may be gone, so the caller polls and
     // is never notified through it.
@@ -97,6 +101,7 @@ void ThreadPool::run_tasks(int64_t tasks, int threads, const void* context, Call
   job.call = call;
   job.context = context;
   job.tasks = tasks;
+  job.core = own_cores_ ? current_core() : -1;
   job.working.store(used - 1, std::memory_order_relaxed);
   for (int i = 0; i + 1 < used; ++i) {
     workers_[i]->job = &job;

@@ -38,6 +38,7 @@ class ThreadPool {
     Call call;
     const void* context;
     int64_t tasks;
+    int core;  // the caller's
     std::atomic<int64_t> next{0};
     std::atomic<int> working{0};
   };
@@ -52,6 +53,7 @@ class ThreadPool {
   static void take(Job& job, int thread);
   static void serve(Worker& worker, int thread);
 
+  const bool own_cores_;  // there is a core for every thread
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
