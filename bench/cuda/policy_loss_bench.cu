@@ -93,7 +93,7 @@ class Bench {
     a.kl_coefficient = 0.01f;
     a.d_hidden = Tensor(d_hidden_, DType::f32, {T_, D_});
     a.d_lm_head = Tensor(d_head_, DType::f32, {V_, D_});
-    policy_loss(context_, engine_, a);
+    start_policy_loss(context_, engine_, landed_, a);
   }
 
   // One chunk's logits as the products leave them.
@@ -150,6 +150,7 @@ class Bench {
     return to;
   }
 
+  LandedLoss landed_;
   Context context_;
   std::unique_ptr<CublasLt> cublaslt_;
   ProductEngine engine_;

@@ -10,7 +10,7 @@ Case make_adamw(const Spec& spec, Backend& backend, int) {
   c.flop = 14.0 * n;  // the root and the quotient count as one each
   c.bytes = 28.0 * n;
   c.run = [=, &backend] {
-    backend.adamw(w.tensor({n}), gradient.tensor({n}), m.tensor({n}), v.tensor({n}), AdamWOptions());
+    backend.adamw(w.tensor({n}), gradient.tensor({n}), m.tensor({n}), v.tensor({n}), {}, AdamWOptions());
   };
   return c;
 }

@@ -108,8 +108,8 @@ struct TokenMaskArgs {
 
 struct AdamWOptions {
   float learning_rate = 1e-6f, beta1 = 0.9f, beta2 = 0.98f, eps = 1e-8f, weight_decay = 0.1f;
-  float gradient_scale = 1.f;  // from the global-norm clip
-  int64_t step = 1;            // 1-based, for bias correction
+  float max_grad_norm = 0.f;  // of adamw's sum_of_squares; 0: the gradient is taken as it is
+  int64_t step = 1;           // 1-based, for bias correction
 };
 
 class Backend {
@@ -180,7 +180,15 @@ class Backend {
 
   virtual int64_t token_mask(const TokenMaskArgs& args) = 0;  // returns B
 
-  virtual PolicyLossResult policy_loss(const PolicyLossArgs& args) = 0;
+  // In two halves, so that a backward pass can be queued behind the first before the host waits for what the
+  // rows say. The per-row fields have been read when start returns; logprob, entropy and clipped are there
+  // when finish, with the same args, does. A start without its finish is forgotten by the next one.
+  virtual void start_policy_loss(const PolicyLossArgs& args) = 0;
+  virtual PolicyLossResult finish_policy_loss(const PolicyLossArgs& args) = 0;
+  PolicyLossResult policy_loss(const PolicyLossArgs& args) {
+    start_policy_loss(args);
+    return finish_policy_loss(args);
+  }
   // Working memory of policy_loss with gradients, beyond what the device holds for it already; 0 where it is
   // not known beforehand.
   virtual int64_t policy_loss_bytes(int64_t R, int64_t D, int64_t V) const {
@@ -195,12 +203,15 @@ class Backend {
   // logits [R, V] (made by linear_forward with the LM head); options, token, logprob: host memory [R].
   virtual void sample(int32_t* token, float* logprob, Tensor logits, const SampleOptions* options) = 0;
 
-  // Sum of squares in float64; non-finite if any element is.
-  virtual double sum_of_squares(Tensor x) = 0;
+  // sum [1] f64 = sum of squares of x; non-finite if any element is.
+  virtual void sum_of_squares(Tensor sum, Tensor x) = 0;
 
   // m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2; w = w - lr*wd*w - lr * (m/(1-b1^step)) / (sqrt(v/(1-b2^step))
-  // + eps), g = gradient_scale * grad. All of one shape, f32.
-  virtual void adamw(Tensor w, Tensor grad, Tensor m, Tensor v, const AdamWOptions& options) = 0;
+  // + eps). w, grad, m, v of one shape, f32. sum_of_squares [1] f64 is that of the gradient, or null. Where
+  // it is not finite nothing changes; norm = its root:
+  //   g = grad * (max_grad_norm > 0 and norm > max_grad_norm ? max_grad_norm / (norm + 1e-6) : 1)
+  virtual void adamw(Tensor w, Tensor grad, Tensor m, Tensor v, Tensor sum_of_squares,
+                     const AdamWOptions& options) = 0;
 };
 
 struct BackendOptions {

@@ -6,10 +6,12 @@
 
 namespace skillgate {
 
-enum class DType : uint8_t { f32, bf16, f16, i32, u8 };
+enum class DType : uint8_t { f64, f32, bf16, f16, i32, u8 };
 
 inline size_t dtype_bytes(DType t) {
   switch (t) {
+    case DType::f64:
+      return 8;
     case DType::f32:
     case DType::i32:
       return 4;
@@ -35,6 +37,7 @@ struct Tensor {
   explicit operator bool() const { return data != nullptr; }
   int64_t count() const { return shape[0] * shape[1] * shape[2] * shape[3]; }
   size_t bytes() const { return static_cast<size_t>(count()) * dtype_bytes(dtype); }
+  double* f64() const { return static_cast<double*>(data); }
   float* f32() const { return static_cast<float*>(data); }
   int32_t* i32() const { return static_cast<int32_t*>(data); }
   uint8_t* u8() const { return static_cast<uint8_t*>(data); }

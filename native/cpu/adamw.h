@@ -8,6 +8,6 @@
 namespace skillgate {
 
 void adamw(CpuContext& context, float* w, const float* grad, float* m, float* v, int64_t n,
-           const AdamWOptions& options);
+           const double* sum_of_squares, const AdamWOptions& options);
 
 }  // namespace skillgate

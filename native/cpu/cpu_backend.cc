@@ -142,9 +142,10 @@ class CpuBackend final : public Backend {
 
   int64_t token_mask(const TokenMaskArgs& args) override { return skillgate::token_mask(args); }
 
-  PolicyLossResult policy_loss(const PolicyLossArgs& args) override {
-    return skillgate::policy_loss(context_, args);
+  void start_policy_loss(const PolicyLossArgs& args) override {
+    loss_result_ = skillgate::policy_loss(context_, args);
   }
+  PolicyLossResult finish_policy_loss(const PolicyLossArgs&) override { return loss_result_; }
   int64_t policy_loss_bytes(int64_t R, int64_t D, int64_t V) const override {
     const auto held = static_cast<int64_t>(context_.loss_scratch.bytes());
     return std::max<int64_t>(0, skillgate::policy_loss_bytes(R, D, V) - held);
@@ -159,14 +160,19 @@ class CpuBackend final : public Backend {
     skillgate::sample(context_, token, logprob, logits.f32(), options, logits.shape[0], logits.shape[1]);
   }
 
-  double sum_of_squares(Tensor x) override { return skillgate::sum_of_squares(context_, x.f32(), x.count()); }
+  void sum_of_squares(Tensor sum, Tensor x) override {
+    *sum.f64() = skillgate::sum_of_squares(context_, x.f32(), x.count());
+  }
 
-  void adamw(Tensor w, Tensor grad, Tensor m, Tensor v, const AdamWOptions& options) override {
-    skillgate::adamw(context_, w.f32(), grad.f32(), m.f32(), v.f32(), w.count(), options);
+  void adamw(Tensor w, Tensor grad, Tensor m, Tensor v, Tensor sum_of_squares,
+             const AdamWOptions& options) override {
+    skillgate::adamw(context_, w.f32(), grad.f32(), m.f32(), v.f32(), w.count(), sum_of_squares.f64(),
+                     options);
   }
 
  private:
   CpuContext context_;
+  PolicyLossResult loss_result_;  // of the latest start_policy_loss
 };
 
 }  // namespace

@@ -10,10 +10,13 @@ namespace {
 struct Step {
   float *w, *m, *v;
   const float* grad;
-  float learning_rate, beta1, beta2, eps, weight_decay, gradient_scale;
+  const float* gradient_scale;  // NaN: nothing changes
+  float learning_rate, beta1, beta2, eps, weight_decay;
   float first_correction, second_correction;  // 1 / (1 - beta^step)
   __device__ void operator()(int64_t i) const {
-    const float g = gradient_scale * grad[i];
+    const float scale = *gradient_scale;
+    if (isnan(scale)) return;
+    const float g = scale * grad[i];
     const float first = beta1 * m[i] + (1.f - beta1) * g;
     const float second = beta2 * v[i] + (1.f - beta2) * g * g;
     m[i] = first;
@@ -23,15 +26,28 @@ struct Step {
   }
 };
 
+// One thread: the norm is needed once, and the host does not wait for it.
+__global__ void gradient_scale_kernel(float* scale, const double* sum_of_squares, double max_grad_norm) {
+  const double norm = sum_of_squares ? sqrt(*sum_of_squares) : 0.0;
+  *scale = !isfinite(norm)                             ? nanf("")
+           : max_grad_norm > 0 && norm > max_grad_norm ? static_cast<float>(max_grad_norm / (norm + 1e-6))
+                                                       : 1.f;
+}
+
 }  // namespace
 
-void adamw(Context& context, Tensor w, Tensor grad, Tensor m, Tensor v, const AdamWOptions& o) {
+void adamw(Context& context, Tensor w, Tensor grad, Tensor m, Tensor v, Tensor sum_of_squares,
+           const AdamWOptions& o) {
+  Context::Scratch scratch(context);
+  float* scale = scratch.take<float>(1);
+  context.launch("gradient_scale", gradient_scale_kernel, dim3(1), 1, 0, scale,
+                 static_cast<const double*>(sum_of_squares.f64()), static_cast<double>(o.max_grad_norm));
   auto correction = [&](float beta) {
     return static_cast<float>(1.0 / (1.0 - std::pow(static_cast<double>(beta), static_cast<double>(o.step))));
   };
   elementwise(context, "adamw", w.count(),
-              Step{w.f32(), m.f32(), v.f32(), grad.f32(), o.learning_rate, o.beta1, o.beta2, o.eps,
-                   o.weight_decay, o.gradient_scale, correction(o.beta1), correction(o.beta2)});
+              Step{w.f32(), m.f32(), v.f32(), grad.f32(), scale, o.learning_rate, o.beta1, o.beta2, o.eps,
+                   o.weight_decay, correction(o.beta1), correction(o.beta2)});
 }
 
 }  // namespace skillgate::cuda

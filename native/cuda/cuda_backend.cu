@@ -100,8 +100,11 @@ class CudaBackend final : public Backend {
   }
 
   int64_t token_mask(const TokenMaskArgs& args) override { return cuda::token_mask(context_, args); }
-  PolicyLossResult policy_loss(const PolicyLossArgs& args) override {
-    return cuda::policy_loss(context_, engine_, args);
+  void start_policy_loss(const PolicyLossArgs& args) override {
+    cuda::start_policy_loss(context_, engine_, landed_, args);
+  }
+  PolicyLossResult finish_policy_loss(const PolicyLossArgs& args) override {
+    return cuda::finish_policy_loss(context_, landed_, args);
   }
   int64_t policy_loss_bytes(int64_t R, int64_t D, int64_t V) const override {
     const int64_t held = static_cast<int64_t>(context_.scratch_bytes());
@@ -115,9 +118,10 @@ class CudaBackend final : public Backend {
     cuda::sample(context_, token, logprob, logits, options);
   }
 
-  double sum_of_squares(Tensor x) override { return cuda::sum_of_squares(context_, x); }
-  void adamw(Tensor w, Tensor grad, Tensor m, Tensor v, const AdamWOptions& options) override {
-    cuda::adamw(context_, w, grad, m, v, options);
+  void sum_of_squares(Tensor sum, Tensor x) override { cuda::sum_of_squares(context_, sum, x); }
+  void adamw(Tensor w, Tensor grad, Tensor m, Tensor v, Tensor sum_of_squares,
+             const AdamWOptions& options) override {
+    cuda::adamw(context_, w, grad, m, v, sum_of_squares, options);
   }
 
  private:
@@ -136,6 +140,7 @@ class CudaBackend final : public Backend {
     }
   }
 
+  LandedLoss landed_;        // outlives the context, whose end waits for the device
   mutable Context context_;  // asking what is free may find the device lost
   AttentionPlan plan_;
   std::unique_ptr<CublasLt> cublaslt_;

@@ -20,13 +20,21 @@ Context::Context() : device_(open_device()) {
 }
 
 Context::~Context() {
+  if (stream_) cudaStreamSynchronize(stream_);  // then nothing reads or writes the staged copies
   for (const ScratchBlock& b : scratch_) cudaFree(b.data);
   if (stream_) cudaStreamDestroy(stream_);
 }
 
 void Context::before_launch(const char* name) {
   require_usable();
-  launched_[launches_++ % launched_.size()] = name;
+  const auto known =
+      std::find_if(launched_.begin(), launched_.end(), [&](const Launched& l) { return l.name == name; });
+  launches_++;
+  if (known == launched_.end()) {
+    launched_.push_back({name, launches_});
+  } else {
+    known->latest = launches_;
+  }
 #if defined(SKILLGATE_CUDA_EMULATION)
   emulation_name_next_launch(name);
 #endif
@@ -40,18 +48,20 @@ void Context::check(cudaError_t error, const char* what) {
   if (error != cudaSuccess) fail(error, what);
 }
 
-// Errors of kernels come back from a later call; all that is known then is what was launched since the last
-// wait.
+// Errors of kernels come back from a later call; what is known then is which kernels were launched since the
+// last wait.
 void Context::fail(cudaError_t error, const char* what) {
   cudaGetLastError();
   std::string text = std::string(what) + ": " + cudaGetErrorString(error) + " (CUDA error " +
                      std::to_string(static_cast<int>(error)) + ")";
-  if (launches_ > 0) {
-    const uint64_t known = std::min<uint64_t>(launches_, launched_.size());
-    text += "; launched since the last wait, latest last: ";
-    for (uint64_t i = launches_ - known; i < launches_; i++)
-      text += std::string(i == launches_ - known ? "" : ", ") + launched_[i % launched_.size()];
-    text += " (CUDA_LAUNCH_BLOCKING=1 makes the first error name its own kernel)";
+  if (launches_ > waited_) {
+    std::sort(launched_.begin(), launched_.end(),
+              [](const Launched& a, const Launched& b) { return a.latest < b.latest; });
+    std::string names;
+    for (const Launched& l : launched_)
+      if (l.latest > waited_) names += (names.empty() ? "" : ", ") + std::string(l.name);
+    text += "; kernels launched since the last wait, latest last: " + names +
+            " (CUDA_LAUNCH_BLOCKING=1 makes the first error name its own kernel)";
   }
   lost_ = text;
   throw Failure("ERR_CUDA", text);
@@ -87,12 +97,26 @@ void Context::release(void* p) noexcept {
 void Context::upload(void* device, const void* host, size_t bytes) {
   require_usable();
   if (bytes == 0) return;
-  if (bytes <= Staging::kHalf / 4) {
-    check(staging_.upload(device, host, bytes, stream_), "upload");
-  } else {
-    check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_), "upload");
-    synchronize();  // the caller may change `host` at once
+  if (bytes <= Staging::kLargest) {
+    if (staging_.full(bytes)) synchronize();
+    const cudaError_t error = staging_.upload(device, host, bytes, stream_);
+    if (error != cudaErrorMemoryAllocation) return check(error, "upload");
+    cudaGetLastError();  // no more pinned memory: without it
   }
+  check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_), "upload");
+  synchronize();  // the caller may change `host` at once
+}
+
+void Context::reserve(PinnedMemory& memory, size_t bytes) {
+  require_usable();
+  if (bytes <= memory.bytes()) return;
+  synchronize();  // the device may still write there
+  const cudaError_t error = memory.reserve(bytes);
+  if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    throw Failure("ERR_OUT_OF_MEMORY", "needed " + mebibytes(bytes) + " of pinned host memory");
+  }
+  check(error, "cudaMallocHost");
 }
 
 void Context::start_download(void* host, const void* device, size_t bytes) {
@@ -118,7 +142,8 @@ void Context::zero(void* p, size_t bytes) {
 void Context::synchronize() {
   require_usable();
   check(cudaStreamSynchronize(stream_), "synchronize");
-  launches_ = 0;
+  waited_ = launches_;
+  staging_.reuse();
 }
 
 size_t Context::scratch_bytes() const {

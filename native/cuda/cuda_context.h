@@ -5,7 +5,6 @@
 // ran; from then on every call is Failure ERR_DEVICE_LOST. A lack of memory is Failure ERR_OUT_OF_MEMORY and
 // leaves everything usable.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -73,7 +72,9 @@ class Context {
   void release(void* p) noexcept;
   void upload(void* device, const void* host, size_t bytes);
   void download(void* host, const void* device, size_t bytes);  // waits
+  // Into pinned memory: there after the next wait. The driver itself waits for what goes elsewhere.
   void start_download(void* host, const void* device, size_t bytes);
+  void reserve(PinnedMemory& memory, size_t bytes);
   void copy(void* to, const void* from, size_t bytes);
   void zero(void* p, size_t bytes);
   void synchronize();
@@ -122,8 +123,12 @@ class Context {
   size_t scratch_block_ = 0, scratch_used_ = 0;  // where the next piece comes from
   int scratch_frames_ = 0;
   std::unordered_map<const void*, size_t> shared_limits_;
-  std::array<const char*, 8> launched_{};  // since the last wait, the latest ones
-  uint64_t launches_ = 0;
+  struct Launched {
+    const char* name;
+    uint64_t latest;  // which launch of all
+  };
+  std::vector<Launched> launched_;  // every kernel so far
+  uint64_t launches_ = 0, waited_ = 0;
   std::string lost_;  // why the context ended
 };
 

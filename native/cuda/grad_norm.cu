@@ -1,7 +1,6 @@
-// Sum of squares in float64: blocks over parts whose bounds depend on the length alone, then the parts in
-// order.
+// Sum of squares in float64: blocks over parts whose bounds depend on the length alone, then the parts, in
+// one order.
 #include <algorithm>
-#include <vector>
 
 #include "cuda/ops.h"
 #include "cuda/reduce.cuh"
@@ -25,20 +24,26 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
+// One block.
+__global__ void __launch_bounds__(kThreads)
+    sum_parts_kernel(double* sum, const double* partial, int64_t parts) {
+  SKILLGATE_SHARED(double, slots, [kWarp]);
+  double mine = 0;
+  for (int64_t i = threadIdx.x; i < parts; i += kThreads) mine += partial[i];
+  mine = block_sum(mine, slots);
+  if (threadIdx.x == 0) *sum = mine;
+}
+
 }  // namespace
 
-double sum_of_squares(Context& context, Tensor x) {
+void sum_of_squares(Context& context, Tensor sum, Tensor x) {
   const int64_t count = x.count();
   const int64_t part = std::max(kLeastPart, ceil_div(count, kMostParts)), parts = ceil_div(count, part);
   Context::Scratch scratch(context);
   double* partial = scratch.take<double>(parts);
   context.launch("sum_of_squares", sum_of_squares_kernel, dim3(static_cast<unsigned>(parts)), kThreads, 0,
                  partial, x.f32(), count, part);
-  std::vector<double> sums(static_cast<size_t>(parts));
-  context.download(sums.data(), partial, sums.size() * sizeof(double));
-  double total = 0;
-  for (double s : sums) total += s;
-  return total;
+  context.launch("sum_parts", sum_parts_kernel, dim3(1), kThreads, 0, sum.f64(), partial, parts);
 }
 
 }  // namespace skillgate::cuda

@@ -9,6 +9,8 @@
 
 namespace skillgate::cuda {
 
+struct RowResult;  // loss_rows.cuh
+
 // rows.cu; embedding_forward is gather_rows of the table, embedding_backward scatter_add_rows into it.
 void gather_rows(Context& context, Tensor y, Tensor x, Tensor index);
 void scatter_rows(Context& context, Tensor y, Tensor x, Tensor index);
@@ -33,7 +35,16 @@ int64_t token_mask(Context& context, const TokenMaskArgs& args);
 // policy_loss.cu
 // Scratch memory of a call with gradients.
 int64_t policy_loss_bytes(const ProductEngine& engine, int64_t R, int64_t D, int64_t V);
-PolicyLossResult policy_loss(Context& context, const ProductEngine& engine, const PolicyLossArgs& args);
+// What the rows of the latest start_policy_loss said, on its way to pinned memory.
+struct LandedLoss {
+  PinnedMemory memory;
+  int64_t rows = 0;
+  RowResult* results() const;  // [rows]
+  int32_t* index() const;      // [rows] which row of the call each is of
+};
+void start_policy_loss(Context& context, const ProductEngine& engine, LandedLoss& landed,
+                       const PolicyLossArgs& args);
+PolicyLossResult finish_policy_loss(Context& context, const LandedLoss& landed, const PolicyLossArgs& args);
 void token_logprob(Context& context, const ProductEngine& engine, float* logprob, float* entropy,
                    Tensor hidden, Tensor lm_head, const void* packed, const int32_t* target,
                    float temperature);
@@ -42,9 +53,10 @@ void token_logprob(Context& context, const ProductEngine& engine, float* logprob
 void sample(Context& context, int32_t* token, float* logprob, Tensor logits, const SampleOptions* options);
 
 // grad_norm.cu
-double sum_of_squares(Context& context, Tensor x);
+void sum_of_squares(Context& context, Tensor sum, Tensor x);
 
 // adamw.cu
-void adamw(Context& context, Tensor w, Tensor grad, Tensor m, Tensor v, const AdamWOptions& options);
+void adamw(Context& context, Tensor w, Tensor grad, Tensor m, Tensor v, Tensor sum_of_squares,
+           const AdamWOptions& options);
 
 }  // namespace skillgate::cuda

@@ -1,5 +1,7 @@
-// LM head, policy-gradient loss and their gradients, by chunks of rows. Per chunk: logits, the row kernel,
-// then the two backward products over the rows whose slope is not 0. The chunks depend on the shapes alone.
+// LM head, policy-gradient loss and their gradients, by chunks of rows. The rows that take part are compacted
+// on the device. Per chunk: logits, the row kernel, then the two backward products over the rows whose slope
+// is not 0. The chunks depend on the shapes and on how many rows take part. The host waits for nothing: what
+// the rows say lands in pinned memory.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -19,28 +21,88 @@ struct SlopedRows {
   int32_t *place, *hidden_row, *count;
 };
 
+// Where this thread's row goes among those taken, in order; `before` of them came in earlier rounds of the
+// block, and this round's are added to it. All threads of the block call it.
+__device__ int ordered_place(bool taken, int* warp_counts, int& before) {
+  const unsigned lanes = __ballot_sync(kAllLanes, taken);
+  __syncthreads();  // the last round's counts have been read
+  if (lane_id() == 0) warp_counts[warp_id()] = __popc(lanes);
+  __syncthreads();  // every warp's count is there
+  int at = before + __popc(lanes & ((1u << lane_id()) - 1));
+  for (int w = 0; w < kCompactThreads / kWarp; w++) {
+    if (w < warp_id()) at += warp_counts[w];
+    before += warp_counts[w];
+  }
+  return at;
+}
+
 __global__ void __launch_bounds__(kCompactThreads)
     compact_rows_kernel(SlopedRows out, const RowResult* results, const int32_t* index, int64_t rows) {
   SKILLGATE_SHARED(int, warp_counts, [kCompactThreads / kWarp]);
-  int before = 0;  // in earlier rounds
+  int before = 0;
   for (int64_t base = 0; base < rows; base += kCompactThreads) {
     const int64_t r = base + threadIdx.x;
     const bool sloped = r < rows && results[r].slope != 0.f;
-    const unsigned lanes = __ballot_sync(kAllLanes, sloped);
-    __syncthreads();  // the last round's counts have been read
-    if (lane_id() == 0) warp_counts[warp_id()] = __popc(lanes);
-    __syncthreads();  // every warp's count is there
-    int at = before + __popc(lanes & ((1u << lane_id()) - 1));
-    for (int w = 0; w < kCompactThreads / kWarp; w++) {
-      if (w < warp_id()) at += warp_counts[w];
-      before += warp_counts[w];
-    }
+    const int at = ordered_place(sloped, warp_counts, before);
     if (sloped) {
       out.place[at] = static_cast<int32_t>(r);
       out.hidden_row[at] = index[r];
     }
   }
   if (threadIdx.x == 0) *out.count = before;
+}
+
+// The per-row fields of a call, null where it has none; in host memory, or the device's copies of them.
+struct RowFields {
+  const int32_t* target;
+  const float *advantage, *weight, *kl_weight, *behaviour_logprob, *reference_logprob;
+  bool kl;  // has a slope
+
+  static constexpr int kFields = 6;
+  enum class Kind : uint8_t { absent, scored, trained };  // trained: can have a slope
+  __host__ __device__ Kind kind(int64_t r) const {
+    if (!weight) return Kind::scored;
+    const bool in_kl = kl_weight && kl_weight[r] != 0.f;
+    if (weight[r] == 0.f && !in_kl) return Kind::absent;
+    return (weight[r] != 0.f && advantage[r] != 0.f) || (kl && in_kl) ? Kind::trained : Kind::scored;
+  }
+  __device__ LossRow row(int64_t r) const {
+    auto at = [r](const float* field) { return field ? field[r] : 0.f; };
+    return {target[r],     at(advantage),         at(weight),
+            at(kl_weight), at(behaviour_logprob), at(reference_logprob)};
+  }
+  RowFields on_device(Context::Scratch& scratch, int64_t R) const {
+    auto copy = [&](auto* field) { return field ? scratch.upload(field, R) : nullptr; };
+    return {copy(target),
+            copy(advantage),
+            copy(weight),
+            copy(kl_weight),
+            copy(behaviour_logprob),
+            copy(reference_logprob),
+            kl};
+  }
+};
+
+// How many rows take part: those trained, and all.
+struct RowCounts {
+  int64_t trained = 0, all = 0;
+};
+
+// The rows that take part, those trained first, and their places in hidden; else in order. One block.
+__global__ void __launch_bounds__(kCompactThreads)
+    pick_rows_kernel(LossRow* rows, int32_t* index, RowFields fields, int64_t R, RowCounts counts) {
+  SKILLGATE_SHARED(int, warp_counts, [kCompactThreads / kWarp]);
+  int trained = 0, scored = static_cast<int>(counts.trained);
+  for (int64_t base = 0; base < R; base += kCompactThreads) {
+    const int64_t r = base + threadIdx.x;
+    const RowFields::Kind kind = r < R ? fields.kind(r) : RowFields::Kind::absent;
+    const int first = ordered_place(kind == RowFields::Kind::trained, warp_counts, trained);
+    const int second = ordered_place(kind == RowFields::Kind::scored, warp_counts, scored);
+    if (kind == RowFields::Kind::absent) continue;
+    const int at = kind == RowFields::Kind::trained ? first : second;
+    rows[at] = fields.row(r);
+    index[at] = static_cast<int32_t>(r);
+  }
 }
 
 // What the LM head sees of one call.
@@ -58,20 +120,23 @@ int64_t rows_a_chunk(int64_t stride) {
 
 class LossPass {
  public:
+  // fields: host memory, R rows.
   LossPass(Context& context, Context::Scratch& scratch, const Head& head, const LossOptions& options,
-           const std::vector<LossRow>& rows, const std::vector<int32_t>& index)
+           const RowFields& fields, int64_t R, const RowCounts& counts)
       : context_(context),
         head_(head),
         options_(options),
         plan_(RowPlan::make(context.device(), head.V)),
         stride_(round_up<int64_t>(head.V, 4)),
-        count_(static_cast<int64_t>(rows.size())),
+        count_(counts.all),
         chunk_(std::min(count_, rows_a_chunk(stride_))),
-        rows_(scratch.upload(rows.data(), count_)),
-        index_(scratch.upload(index.data(), count_)),
+        rows_(scratch.take<LossRow>(count_)),
+        index_(scratch.take<int32_t>(count_)),
         results_(scratch.take<RowResult>(count_)),
         logits_(scratch.take<float>(chunk_ * stride_)) {
     if (head.engine.bf16) hidden_bf16_ = scratch.take<bf16>(chunk_ * bf16_stride(head.D));
+    context.launch("pick_rows", pick_rows_kernel, dim3(1), kCompactThreads, 0, rows_, index_,
+                   fields.on_device(scratch, R), R, counts);
   }
 
   // Rows begin .. end; where there are gradients, adds to d_lm_head and writes rows of d_hidden.
@@ -87,6 +152,12 @@ class LossPass {
     }
   }
 
+  // To pinned memory for count_ of each: there once the host has waited.
+  void start_download(RowResult* results, int32_t* index) {
+    const auto n = static_cast<size_t>(count_);
+    context_.start_download(results, results_, n * sizeof(RowResult));
+    context_.start_download(index, index_, n * sizeof(int32_t));
+  }
   std::vector<RowResult> results() {
     std::vector<RowResult> host(static_cast<size_t>(count_));
     context_.download(host.data(), results_, host.size() * sizeof(RowResult));
@@ -196,8 +267,8 @@ class LossPass {
   const LossOptions options_;
   const RowPlan plan_;
   const int64_t stride_, count_, chunk_;
-  const LossRow* rows_;
-  const int32_t* index_;
+  LossRow* rows_;
+  int32_t* index_;
   RowResult* results_;
   float* logits_;
   bf16* hidden_bf16_ = nullptr;
@@ -215,32 +286,20 @@ Head make_head(Context& context, Context::Scratch& scratch, const ProductEngine&
   return head;
 }
 
-void check_target(const int32_t* target, int64_t r, int64_t V) {
-  if (target[r] >= 0 && target[r] < V) return;
-  throw Failure("ERR_INVALID_TOKEN", "expected a target token of 0 .. " + std::to_string(V - 1) + " in row " +
-                                         std::to_string(r) + ", got " + std::to_string(target[r]));
-}
-
-// Rows that can have a slope, then those that only want their logprob; absent rows are in neither.
-struct ActiveRows {
-  std::vector<int32_t> index;
-  int64_t trained = 0;
-};
-
-ActiveRows active_rows(const PolicyLossArgs& a) {
-  ActiveRows rows;
-  std::vector<int32_t> scored;
-  const bool kl = a.reference_logprob && a.kl_coefficient != 0.f;
-  for (int64_t r = 0; r < a.hidden.shape[0]; r++) {
-    const bool in_kl = a.kl_weight && a.kl_weight[r] != 0.f;
-    if (a.weight[r] == 0.f && !in_kl) continue;
-    check_target(a.target, r, a.lm_head.shape[0]);
-    const bool sloped = (a.weight[r] != 0.f && a.advantage[r] != 0.f) || (kl && in_kl);
-    (sloped ? rows.index : scored).push_back(static_cast<int32_t>(r));
+// Also checks the targets of the rows that take part.
+RowCounts count_rows(const RowFields& fields, int64_t R, int64_t V) {
+  RowCounts counts;
+  for (int64_t r = 0; r < R; r++) {
+    const RowFields::Kind kind = fields.kind(r);
+    if (kind == RowFields::Kind::absent) continue;
+    if (fields.target[r] < 0 || fields.target[r] >= V)
+      throw Failure("ERR_INVALID_TOKEN", "expected a target token of 0 .. " + std::to_string(V - 1) +
+                                             " in row " + std::to_string(r) + ", got " +
+                                             std::to_string(fields.target[r]));
+    counts.all++;
+    if (kind == RowFields::Kind::trained) counts.trained++;
   }
-  rows.trained = static_cast<int64_t>(rows.index.size());
-  rows.index.insert(rows.index.end(), scored.begin(), scored.end());
-  return rows;
+  return counts;
 }
 
 }  // namespace
@@ -248,8 +307,8 @@ ActiveRows active_rows(const PolicyLossArgs& a) {
 int64_t policy_loss_bytes(const ProductEngine& engine, int64_t R, int64_t D, int64_t V) {
   const int64_t stride = round_up<int64_t>(V, 4), chunk = std::min(R, rows_a_chunk(stride));
   const auto bytes = [](int64_t count, size_t size) { return count * static_cast<int64_t>(size); };
-  int64_t total =
-      bytes(R, sizeof(LossRow) + sizeof(RowResult) + sizeof(int32_t)) + bytes(chunk * stride, sizeof(float));
+  int64_t total = bytes(R, sizeof(LossRow) + sizeof(RowResult) + sizeof(int32_t)) +
+                  bytes(R * RowFields::kFields, sizeof(float)) + bytes(chunk * stride, sizeof(float));
   if (engine.bf16) total += bytes(chunk * bf16_stride(D), sizeof(bf16));
   // cuBLASLt's rows of d_hidden, or the compacted rows' places.
   total += engine.bf16 && engine.cublaslt ? bytes(chunk * D, sizeof(float))
@@ -257,20 +316,24 @@ int64_t policy_loss_bytes(const ProductEngine& engine, int64_t R, int64_t D, int
   return total;
 }
 
-PolicyLossResult policy_loss(Context& context, const ProductEngine& engine, const PolicyLossArgs& a) {
-  const int64_t R = a.hidden.shape[0];
-  if (a.logprob) std::fill_n(a.logprob, R, 0.f);
-  if (a.entropy) std::fill_n(a.entropy, R, 0.f);
-  if (a.clipped) std::fill_n(a.clipped, R, uint8_t{0});
-  const ActiveRows active = active_rows(a);
-  if (a.d_hidden) context.zero(a.d_hidden.data, a.d_hidden.bytes());
-  if (active.index.empty()) return {};
+RowResult* LandedLoss::results() const {
+  return reinterpret_cast<RowResult*>(memory.data());
+}
+int32_t* LandedLoss::index() const {
+  return reinterpret_cast<int32_t*>(results() + rows);
+}
 
-  std::vector<LossRow> rows;
-  for (const int32_t r : active.index)
-    rows.push_back({a.target[r], a.advantage[r], a.weight[r], a.kl_weight ? a.kl_weight[r] : 0.f,
-                    a.behaviour_logprob ? a.behaviour_logprob[r] : 0.f,
-                    a.reference_logprob ? a.reference_logprob[r] : 0.f});
+void start_policy_loss(Context& context, const ProductEngine& engine, LandedLoss& landed,
+                       const PolicyLossArgs& a) {
+  const int64_t R = a.hidden.shape[0];
+  const bool kl = a.reference_logprob && a.kl_coefficient != 0.f;
+  const RowFields fields{
+      a.target, a.advantage, a.weight, a.kl_weight, a.behaviour_logprob, a.reference_logprob, kl};
+  const RowCounts counts = count_rows(fields, R, a.lm_head.shape[0]);
+  landed.rows = 0;
+  if (a.d_hidden) context.zero(a.d_hidden.data, a.d_hidden.bytes());
+  if (counts.all == 0) return;
+
   const LossOptions options{a.clip_low,
                             a.clip_high,
                             a.dual_clip,
@@ -280,16 +343,25 @@ PolicyLossResult policy_loss(Context& context, const ProductEngine& engine, cons
                             a.reference_logprob != nullptr};
   Context::Scratch scratch(context);
   const Head head = make_head(context, scratch, engine, a.hidden, a.lm_head, a.lm_head_packed, a.temperature);
-  LossPass pass(context, scratch, head, options, rows, active.index);
-  const auto count = static_cast<int64_t>(active.index.size());
-  pass.run(0, active.trained, a.d_hidden, a.d_lm_head);
-  pass.run(active.trained, count, {}, {});
+  LossPass pass(context, scratch, head, options, fields, R, counts);
+  pass.run(0, counts.trained, a.d_hidden, a.d_lm_head);
+  pass.run(counts.trained, counts.all, {}, {});
+  context.reserve(landed.memory, static_cast<size_t>(counts.all) * (sizeof(RowResult) + sizeof(int32_t)));
+  landed.rows = counts.all;
+  pass.start_download(landed.results(), landed.index());
+}
 
+PolicyLossResult finish_policy_loss(Context& context, const LandedLoss& landed, const PolicyLossArgs& a) {
+  const int64_t R = a.hidden.shape[0];
+  if (a.logprob) std::fill_n(a.logprob, R, 0.f);
+  if (a.entropy) std::fill_n(a.entropy, R, 0.f);
+  if (a.clipped) std::fill_n(a.clipped, R, uint8_t{0});
   PolicyLossResult result;
-  const std::vector<RowResult> results = pass.results();
-  for (int64_t i = 0; i < count; i++) {
-    const RowResult& row = results[static_cast<size_t>(i)];
-    const int32_t r = active.index[static_cast<size_t>(i)];
+  if (landed.rows == 0) return result;
+  context.synchronize();
+  for (int64_t i = 0; i < landed.rows; i++) {
+    const RowResult& row = landed.results()[i];
+    const int32_t r = landed.index()[i];
     if (a.logprob) a.logprob[r] = row.logprob;
     if (a.entropy) a.entropy[r] = row.entropy;
     if (a.clipped) a.clipped[r] = row.clipped;
@@ -305,16 +377,12 @@ void token_logprob(Context& context, const ProductEngine& engine, float* logprob
                    float temperature) {
   const int64_t R = hidden.shape[0];
   if (R == 0) return;
-  std::vector<LossRow> rows;
-  std::vector<int32_t> index;
-  for (int64_t r = 0; r < R; r++) {
-    check_target(target, r, lm_head.shape[0]);
-    rows.push_back({target[r], 0.f, 0.f, 0.f, 0.f, 0.f});
-    index.push_back(static_cast<int32_t>(r));
-  }
+  const RowFields fields{target, nullptr, nullptr, nullptr, nullptr, nullptr, false};
+  const RowCounts counts = count_rows(fields, R, lm_head.shape[0]);
   Context::Scratch scratch(context);
   const Head head = make_head(context, scratch, engine, hidden, lm_head, packed, temperature);
-  LossPass pass(context, scratch, head, {0.f, 0.f, 0.f, 0.f, KlEstimator::k3, false, false}, rows, index);
+  LossPass pass(context, scratch, head, {0.f, 0.f, 0.f, 0.f, KlEstimator::k3, false, false}, fields, R,
+                counts);
   pass.run(0, R, {}, {});
   const std::vector<RowResult> results = pass.results();
   for (int64_t r = 0; r < R; r++) {

@@ -1,25 +1,47 @@
-// A ring of pinned host memory through which small pieces go to the device without making the host wait.
+// Pinned host memory: what the device reads and writes without making the host wait.
 #pragma once
 #include <cstddef>
+#include <vector>
 
 #include "cuda/cuda_common.cuh"
 
 namespace skillgate::cuda {
 
-class Staging {
+// One piece that only grows.
+class PinnedMemory {
  public:
-  static constexpr size_t kHalf = 1 << 20;  // bytes; the largest piece that goes through
-
-  ~Staging();
-  // Copies `host` aside and puts the copy to `device` on the stream.
-  cudaError_t upload(void* device, const void* host, size_t bytes, cudaStream_t stream);
+  PinnedMemory() = default;
+  ~PinnedMemory() {
+    if (data_) cudaFreeHost(data_);
+  }
+  PinnedMemory(PinnedMemory&& other) noexcept;
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+  cudaError_t reserve(size_t bytes);  // what was there is void; growing waits for the device
+  char* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
 
  private:
-  cudaError_t open();
-  char* block_ = nullptr;  // two halves: one fills while the device reads the other
-  cudaEvent_t read_[2] = {nullptr, nullptr};
-  int half_ = 0;
-  size_t used_ = 0;
+  char* data_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+// What goes to the device is copied aside and read from there, so that its owner may change it at once. The
+// copies of one step lie side by side; once the host has waited for the stream their memory is free again.
+class Staging {
+ public:
+  // Bytes of one upload, and of all between two waits. A step of a million tokens uploads some 40 MiB.
+  static constexpr size_t kLargest = size_t{16} << 20, kMost = size_t{128} << 20;
+
+  bool full(size_t bytes) const { return staged_ + bytes > kMost; }
+  cudaError_t upload(void* device, const void* host, size_t bytes, cudaStream_t stream);
+  void reuse();  // the device has read all of it
+
+ private:
+  static constexpr size_t kSmallestBlock = size_t{1} << 20;
+  std::vector<PinnedMemory> blocks_;
+  size_t block_ = 0, used_ = 0;  // where the next copy goes
+  size_t staged_ = 0;            // since the last wait
 };
 
 }  // namespace skillgate::cuda

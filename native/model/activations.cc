@@ -16,7 +16,7 @@ void Arena::reserve(int64_t bytes) {
 
 Tensor Arena::take(DType dtype, std::initializer_list<int64_t> shape) {
   Tensor t(block_ + at_, dtype, shape);
-  at_ += need(t.count());
+  at_ += need(static_cast<int64_t>((t.bytes() + 3) / 4));
   if (at_ > size_) throw Failure("ERR_INTERNAL", "the activations' plan is too small");
   return t;
 }

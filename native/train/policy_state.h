@@ -28,7 +28,8 @@ struct Policy::State {
   Activations activations;
   TokenRows rows;  // of the last pass
   LossRows loss;
-  Arena head;  // the rows that carry loss: hidden states and their gradients
+  Arena head;     // the rows that carry loss: hidden states and their gradients
+  Arena scalars;  // of a step: the sum of the gradients' squares
   std::unique_ptr<Generator> generator;
   int64_t steps = 0;
 
@@ -46,7 +47,8 @@ struct Policy::State {
         packed(*backend, table, options.trainable ? DType::f32 : options.weights),
         decoder(*backend, config, table, weights, packed),
         activations(*backend),
-        head(*backend) {}
+        head(*backend),
+        scalars(*backend) {}
 
   void require_trainable(const char* what) const;
   void weights_changed();  // they are packed again before their next use

@@ -139,13 +139,7 @@ PolicyLossResult Policy::accumulate(const AccumulateArgs& args, const std::atomi
   p.clipped = loss.clipped.data();
   p.d_hidden = d_hidden;
   p.d_lm_head = s.gradients.tensor(s.table.lm_head);
-  const PolicyLossResult result = s.backend->policy_loss(p);
-  for (int64_t r = 0; r < R; r++) {
-    const auto i = static_cast<size_t>(r);
-    args.logprob[loss.token[i]] = loss.logprob[i];
-    if (args.entropy) args.entropy[loss.token[i]] = loss.entropy[i];
-    args.clipped[loss.token[i]] = loss.clipped[i];
-  }
+  s.backend->start_policy_loss(p);
 
   const int norm = s.table.final_norm;
   s.backend->rmsnorm_backward(dx, s.gradients.tensor(norm), d_hidden, head.x, s.weights.tensor(norm),
@@ -153,6 +147,15 @@ PolicyLossResult Policy::accumulate(const AccumulateArgs& args, const std::atomi
   s.backend->zero(a.d_output().data, a.d_output().bytes());
   s.backend->scatter_add_rows(a.d_output(), dx, head.index);
   s.decoder.backward(pass, a, s.gradients, stop);
+
+  // The one wait for the device: everything of this call has been queued.
+  const PolicyLossResult result = s.backend->finish_policy_loss(p);
+  for (int64_t r = 0; r < R; r++) {
+    const auto i = static_cast<size_t>(r);
+    args.logprob[loss.token[i]] = loss.logprob[i];
+    if (args.entropy) args.entropy[loss.token[i]] = loss.entropy[i];
+    args.clipped[loss.token[i]] = loss.clipped[i];
+  }
   return result;
 }
 
@@ -160,13 +163,6 @@ StepResult Policy::step(const StepOptions& o) {
   State& s = *state_;
   s.require_trainable("step");
   s.gradients.allocate();
-  StepResult result;
-  result.grad_norm = std::sqrt(s.backend->sum_of_squares(s.gradients.whole()));
-  if (!std::isfinite(result.grad_norm)) {
-    result.skipped = true;
-    s.gradients.clear();
-    return result;
-  }
   s.first_moment.allocate();
   s.second_moment.allocate();
   AdamWOptions adam;
@@ -176,13 +172,23 @@ StepResult Policy::step(const StepOptions& o) {
   adam.eps = o.eps;
   adam.weight_decay = o.weight_decay;
   adam.step = s.steps + 1;
-  if (o.max_grad_norm > 0 && result.grad_norm > o.max_grad_norm)
-    adam.gradient_scale = static_cast<float>(o.max_grad_norm / (result.grad_norm + 1e-6));
+  adam.max_grad_norm = o.max_grad_norm;
+  s.scalars.reserve(Arena::need(2));
+  const Tensor sum = s.scalars.take(DType::f64, {1});
+  s.backend->sum_of_squares(sum, s.gradients.whole());
   s.backend->adamw(s.weights.whole(), s.gradients.whole(), s.first_moment.whole(), s.second_moment.whole(),
-                   adam);
+                   sum, adam);
+  s.gradients.clear();
+
+  // The one wait for the device. Where the norm is not finite the weights are as they were.
+  double squares = 0;
+  s.backend->download(&squares, sum.data, sizeof squares);
+  StepResult result;
+  result.grad_norm = std::sqrt(squares);
+  result.skipped = !std::isfinite(result.grad_norm);
+  if (result.skipped) return result;
   s.steps++;
   s.weights_changed();
-  s.gradients.clear();
   return result;
 }
 

@@ -343,11 +343,32 @@ TEST(a_host_that_does_not_wait_reads_nothing) {
   config.blockDim = dim3(kThreads);
   config.stream = bench.stream;
   cudaLaunchKernelEx(&config, reverse_kernel<true>, bench.out, bench.in);
-  std::vector<float> result(kThreads, -1.f);
-  cudaMemcpyAsync(result.data(), bench.out, bench.bytes(), cudaMemcpyDeviceToHost, bench.stream);
+  void* pinned = nullptr;
+  cudaMallocHost(&pinned, bench.bytes());
+  float* result = static_cast<float*>(pinned);
+  result[0] = -1.f;
+  const uint64_t before = emulation::counters().synchronizations;
+  cudaMemcpyAsync(result, bench.out, bench.bytes(), cudaMemcpyDeviceToHost, bench.stream);
   EXPECT_EQ(result[0], -1.f);
+  EXPECT_EQ(emulation::counters().synchronizations, before);
   cudaStreamSynchronize(bench.stream);
   EXPECT_EQ(result[0], static_cast<float>(kThreads - 1));
+  cudaFreeHost(pinned);
+}
+
+TEST(what_goes_to_pageable_memory_is_waited_for) {
+  Bench bench;
+  cudaLaunchConfig_t config{};
+  config.blockDim = dim3(kThreads);
+  config.stream = bench.stream;
+  cudaLaunchKernelEx(&config, reverse_kernel<true>, bench.out, bench.in);
+  std::vector<float> result(kThreads, -1.f);
+  const uint64_t before = emulation::counters().synchronizations;
+  cudaMemcpyAsync(result.data(), bench.out, bench.bytes(), cudaMemcpyDeviceToHost, bench.stream);
+  EXPECT_EQ(result[0], static_cast<float>(kThreads - 1));
+  EXPECT_EQ(emulation::counters().synchronizations, before + 1);
+  cudaStreamSynchronize(bench.stream);
+  EXPECT_EQ(emulation::counters().synchronizations, before + 1);  // nothing was left to wait for
 }
 
 TEST(pinned_memory_is_read_when_the_stream_gets_there) {

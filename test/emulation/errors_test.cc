@@ -114,9 +114,21 @@ TEST(a_kernel_that_breaks_is_among_those_named) {
     backend->swiglu_forward(t, t, t);
     const std::string text = failure_of([&] { backend->synchronize(); });
     expect_contains(text, "ERR_CUDA: synchronize: an illegal memory access was encountered (CUDA error 700)");
-    expect_contains(text, "latest last: add, swiglu_forward");
+    expect_contains(text, "latest last: add, swiglu_forward (");
   }
   backend.reset();  // what it holds is given back without another error
+  emulation::take_faults();
+  backend = open_cuda("fp32");
+  {
+    const DeviceArray x(*backend, std::vector<float>(64, 1.f));
+    const Tensor t = x.tensor({64});
+    backend->add(t, t);
+    backend->synchronize();
+    backend->swiglu_forward(t, t, t);
+    for (int i = 0; i < 40; i++) backend->add(t, t);
+    expect_contains(failure_of([&] { backend->synchronize(); }), "latest last: swiglu_forward, add (");
+  }
+  backend.reset();
   emulation::take_faults();
   open_cuda("fp32")->synchronize();
 }
@@ -140,8 +152,8 @@ TEST(what_a_backend_allocates_it_gives_back) {
   const size_t before = emulation::counters().allocated_bytes;
   {
     const auto backend = open_cuda("bf16", CUBLASLT_RIGHT);
-    const DeviceArray x(*backend, std::vector<float>(1 << 20, 1.f));
-    backend->sum_of_squares(x.tensor({1 << 20}));
+    const DeviceArray x(*backend, std::vector<float>(1 << 20, 1.f)), sum(*backend, 1, DType::f64);
+    backend->sum_of_squares(sum.tensor({1}), x.tensor({1 << 20}));
   }
   EXPECT_EQ(emulation::counters().allocated_bytes, before);
 }
@@ -182,5 +194,63 @@ TEST(ops_do_not_make_the_host_wait) {
               backend->policy_loss(a);
             }),
             uint64_t{1});
-  EXPECT_EQ(waits([&] { backend->sum_of_squares(t); }), uint64_t{1});
+  const DeviceArray sum(*backend, 1, DType::f64);
+  EXPECT_EQ(waits([&] {
+              backend->sum_of_squares(sum.tensor({1}), t);
+              backend->adamw(out, dw, t, t, sum.tensor({1}), {});
+            }),
+            uint64_t{0});
+}
+
+TEST(a_loss_that_nobody_asked_about_is_forgotten) {
+  for_each_precision([](Backend& backend, const std::string&) {
+    const int64_t D = 16, V = 40;
+    const DeviceArray head(backend, std::vector<float>(V * D, 0.1f));
+    const std::vector<int32_t> target(30, 3);
+    const std::vector<float> ones(30, 1.f);
+    auto rows = [&](const DeviceArray& hidden, int64_t R, std::vector<float>& logprob) {
+      PolicyLossArgs a;
+      a.hidden = hidden.tensor({R, D});
+      a.lm_head = head.tensor({V, D});
+      a.target = target.data();
+      a.advantage = a.weight = ones.data();
+      logprob.assign(30, 5.f);
+      a.logprob = logprob.data();
+      return a;
+    };
+    std::vector<float> values(20 * D);
+    for (size_t i = 0; i < values.size(); i++) values[i] = static_cast<float>(i % 7) - 3.f;
+    const DeviceArray few(backend, values), many(backend, std::vector<float>(30 * D, 0.5f));
+    std::vector<float> alone, forgotten, after;
+    const PolicyLossArgs a = rows(few, 20, alone);
+    const double loss = backend.policy_loss(a).loss;
+    backend.start_policy_loss(rows(many, 30, forgotten));
+    const PolicyLossArgs b = rows(few, 20, after);
+    backend.start_policy_loss(b);
+    EXPECT_EQ(backend.finish_policy_loss(b).loss, loss);
+    EXPECT(after == alone);
+    EXPECT(forgotten == std::vector<float>(30, 5.f));
+  });
+}
+
+// Pieces from a few bytes to more than a block of the pinned memory, changed by their owner at once, many
+// times what is kept in all.
+TEST(uploads_arrive_as_they_were_given) {
+  const auto backend = open_cuda("fp32");
+  for (const int64_t count : {int64_t{1}, int64_t{1000}, int64_t{300000}, int64_t{5000000}}) {
+    const DeviceArray x(*backend, count), y(*backend, count);
+    std::vector<float> given(static_cast<size_t>(count));
+    uint64_t waits = 0;
+    for (int round = 0; round < 8; round++) {
+      std::fill(given.begin(), given.end(), static_cast<float>(round));
+      const uint64_t before = emulation::counters().synchronizations;
+      const DeviceArray& to = round % 2 ? y : x;
+      backend->upload(to.tensor({count}).data, given.data(), given.size() * sizeof(float));
+      waits += emulation::counters().synchronizations - before;
+    }
+    std::fill(given.begin(), given.end(), -1.f);
+    EXPECT(x.floats() == std::vector<float>(static_cast<size_t>(count), 6.f));
+    EXPECT(y.floats() == std::vector<float>(static_cast<size_t>(count), 7.f));
+    EXPECT_EQ(waits, static_cast<uint64_t>(count > 4 << 20 ? 8 : 0));
+  }
 }

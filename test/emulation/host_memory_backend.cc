@@ -136,8 +136,7 @@ class HostMemoryBackend final : public Backend {
   }
 
   int64_t token_mask(const TokenMaskArgs& args) override { return device_->token_mask(args); }
-  PolicyLossResult policy_loss(const PolicyLossArgs& args) override {
-    PolicyLossResult result;
+  void start_policy_loss(const PolicyLossArgs& args) override {
     run([&](Moved& m) {
       PolicyLossArgs moved = args;
       moved.hidden = m.in(args.hidden);
@@ -145,10 +144,10 @@ class HostMemoryBackend final : public Backend {
       moved.lm_head_packed = nullptr;
       moved.d_hidden = m.out(args.d_hidden);
       moved.d_lm_head = m.out(args.d_lm_head);
-      result = device_->policy_loss(moved);
+      result_ = device_->policy_loss(moved);
     });
-    return result;
   }
+  PolicyLossResult finish_policy_loss(const PolicyLossArgs&) override { return result_; }
   void token_logprob(float* logprob, float* entropy, Tensor hidden, Tensor lm_head, const void*,
                      const int32_t* target, float temperature) override {
     run([&](Moved& m) {
@@ -158,14 +157,14 @@ class HostMemoryBackend final : public Backend {
   void sample(int32_t* token, float* logprob, Tensor logits, const SampleOptions* options) override {
     run([&](Moved& m) { device_->sample(token, logprob, m.in(logits), options); });
   }
-  double sum_of_squares(Tensor x) override {
-    double sum = 0;
-    run([&](Moved& m) { sum = device_->sum_of_squares(m.in(x)); });
-    return sum;
+  void sum_of_squares(Tensor sum, Tensor x) override {
+    run([&](Moved& m) { device_->sum_of_squares(m.out(sum), m.in(x)); });
   }
-  void adamw(Tensor w, Tensor grad, Tensor m, Tensor v, const AdamWOptions& options) override {
+  void adamw(Tensor w, Tensor grad, Tensor m, Tensor v, Tensor sum_of_squares,
+             const AdamWOptions& options) override {
     run([&](Moved& moved) {
-      device_->adamw(moved.out(w), moved.in(grad), moved.out(m), moved.out(v), options);
+      device_->adamw(moved.out(w), moved.in(grad), moved.out(m), moved.out(v), moved.in(sum_of_squares),
+                     options);
     });
   }
 
@@ -178,6 +177,7 @@ class HostMemoryBackend final : public Backend {
   }
 
   std::unique_ptr<Backend> device_;
+  PolicyLossResult result_;
 };
 
 }  // namespace

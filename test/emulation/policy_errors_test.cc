@@ -1,4 +1,6 @@
 // What a policy on the device does when memory runs out, and when a kernel breaks.
+#include <atomic>
+
 #include "backend/status.h"
 #include "check.h"
 #include "device_fixture.h"
@@ -9,10 +11,10 @@ using namespace skillgate::test;
 
 namespace {
 
-std::unique_ptr<Policy> load() {
+std::unique_ptr<Policy> load(const char* precision = "fp32") {
   PolicyOptions o;
   o.device = "cuda";
-  o.backend.precision = "fp32";
+  o.backend.precision = precision;
   return Policy::load(std::string(SKILLGATE_TEST_ROOT) + "/fixtures/golden/models/qwen3", o);
 }
 
@@ -35,7 +37,7 @@ struct Batch {
   }
 
   // "" or the code and text of the failure.
-  std::string accumulate(Policy& policy) {
+  std::string accumulate(Policy& policy, const std::atomic<bool>* stop = nullptr) {
     AccumulateArgs a;
     a.sequences = {tokens.data(), static_cast<int64_t>(tokens.size()), offsets.data(),
                    static_cast<int64_t>(offsets.size()) - 1};
@@ -44,7 +46,7 @@ struct Batch {
     a.logprob = logprob.data();
     a.clipped = clipped.data();
     try {
-      policy.accumulate(a);
+      policy.accumulate(a, stop);
     } catch (const Failure& e) {
       return e.code() + ": " + e.what();
     }
@@ -101,6 +103,41 @@ TEST(the_loss_takes_the_memory_it_says) {
     EXPECT(took >= said && took < said + (3 << 20));
     EXPECT_EQ(backend.policy_loss_bytes(R, D, V), int64_t{0});
   });
+}
+
+// A pass waits once, when all of it has been queued, and so does the optimizer step.
+TEST(a_step_makes_the_host_wait_at_its_end_alone) {
+  for (const char* precision : {"fp32", "bf16"}) {
+    const auto policy = load(precision);
+    Batch batch(3, 60);
+    for (int round = 0; round < 3; round++) {
+      emulation::Counters& counters = emulation::counters();
+      uint64_t before = counters.synchronizations;
+      EXPECT_EQ(batch.accumulate(*policy), std::string());
+      const uint64_t of_the_pass = counters.synchronizations - before, launched = counters.launches;
+      before = counters.synchronizations;
+      EXPECT(!policy->step({}).skipped);
+      EXPECT(counters.launches > launched);
+      if (round == 0) continue;  // memory grows, weights are packed
+      EXPECT_EQ(of_the_pass, uint64_t{1});
+      EXPECT_EQ(counters.synchronizations - before, uint64_t{1});
+    }
+    expect_no_faults();
+  }
+}
+
+TEST(a_pass_that_is_stopped_leaves_nothing_behind) {
+  const auto policy = load();
+  Batch batch(3, 60), other(2, 40);
+  EXPECT_EQ(batch.accumulate(*policy), std::string());
+  policy->zero_gradients();
+  std::atomic<bool> stop = true;
+  EXPECT(has(other.accumulate(*policy, &stop), "ERR_"));
+  policy->zero_gradients();
+  const std::vector<float> before = batch.logprob;
+  EXPECT_EQ(batch.accumulate(*policy), std::string());
+  EXPECT(batch.logprob == before);
+  expect_no_faults();
 }
 
 TEST(a_kernel_that_breaks_ends_the_policy_and_is_named_once) {

@@ -46,8 +46,10 @@ bool is_pinned(const void* p) {
   return static_cast<const char*>(p) < static_cast<char*>(it->first) + it->second;
 }
 
+// The host waits, if there is anything to wait for.
 void run_until(Stream* stream, const Event* event) {
   Device& d = device();
+  if (!stream->work.empty() && !(event && event->done)) d.counters.synchronizations++;
   while (!stream->work.empty() && !(event && event->done)) {
     StreamWork work = std::move(stream->work.front());
     stream->work.pop_front();
@@ -260,6 +262,11 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   } else {
     stream->work.push_back({[=] { std::memmove(to, from, bytes); }});
   }
+  if (kind == cudaMemcpyDeviceToHost && !emulation::is_pinned(to)) {
+    // So is what goes to pageable memory: the host waits.
+    emulation::run_until(stream, nullptr);
+    return device().broken;
+  }
   return cudaSuccess;
 }
 cudaError_t cudaMemsetAsync(void* p, int value, size_t bytes, cudaStream_t stream) {
@@ -283,7 +290,6 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   LOCKED;
-  counters().synchronizations++;
   emulation::run_until(stream, nullptr);
   return device().broken;
 }
