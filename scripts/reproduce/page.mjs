@@ -15,6 +15,7 @@ import { courseCells, courseNote, courseTitles } from './course.mjs'
 import { auditCells, auditTitles, details, experimentSection } from './experiments.mjs'
 import { sessionsText, settingsText, timesText } from './made-with.mjs'
 import { commandOf, shownRoot, variantsOf } from './specs.mjs'
+import { trainingMeans, trainingNote, trainingTitles } from './training-means.mjs'
 import { verdicts } from './verdicts.mjs'
 
 /** Writes the page; returns its path. */
@@ -65,13 +66,17 @@ async function mainSection(part, root) {
   const differences = differencesTable(shown)
   const gaps = differences ? [`${differences.caption}.`, markdownTable(differences)] : []
   const audits = await auditRows(variants)
+  const training = trainingMeans(variants)
   const text = [
     `## ${part.title}`,
     `${figuresTable(shown).caption}.`,
     markdownTable(figuresTable(shown)),
     ...gaps,
     ...summaryNotes(shown),
-    verdicts(shown),
+    [verdicts(shown), ...training.lines].filter((line) => line !== '').join('\n'),
+    '### While training',
+    trainingNote,
+    markdownTable({ titles: ['method', ...trainingTitles], rows: training.rows }),
     pictures.map(({ file, alt }) => `![${alt}](figures/${file})`).join('\n'),
     '### Where the credit went',
     'The audit (Share, Sign, Value) of what each method trained on, means over seeds: median tokens that a trajectory samples, and the ' +

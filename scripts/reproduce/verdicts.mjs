@@ -37,7 +37,7 @@ export function verdicts({ variants }) {
 const points = (value) => (100 * value).toFixed(1)
 
 /** What an interval says of a difference with the sign that was expected. */
-function told({ low, high }, sign) {
+export function told({ low, high }, sign) {
   if (sign * low > 0 && sign * high > 0) return 'shown'
   return sign * low < 0 && sign * high < 0 ? 'the opposite' : 'not shown'
 }

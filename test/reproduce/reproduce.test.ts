@@ -75,6 +75,11 @@ describe('the page', () => {
     const shares = { generatedMedian: 90, callShareMedian: 0.2, identityShareMedian: 0.02 }
     const gaps = { oracleNegativeRate: 0.25, advantageGapMean: 1.5, value: { mean: 0.4 } }
     writeFileSync(join(output, 'audit.json'), JSON.stringify({ ...shares, ...gaps }))
+    const steps = [0, 0.2].map((more, i) => {
+      const reads = { oracleRead: succeeds / 10 - more, misleadingRead: more }
+      return JSON.stringify({ type: 'step', step: i + 1, reward: succeeds / 10, ...reads })
+    })
+    writeFileSync(join(output, 'metrics.jsonl'), steps.map((line) => `${line}\n`).join(''))
   }
 
   it('is made of what there is, and says what is missing', async () => {
@@ -96,6 +101,13 @@ describe('the page', () => {
     const figures = readdirSync(join(docs, 'figures'))
     for (const [, file] of page.matchAll(/\]\(figures\/([^)]+)\)/g)) expect(figures).toContain(file)
     expect(page).toContain('| grpo | 90 | 20.0% | 2.0% | 25.0% | 1.50 | 40.0 |')
+    const rewards = { grpo: '45.0 [-18.5, 108.5] | -', skillgate: '85.0 [21.5, 148.5] | +40.0 [40.0, 40.0]' }
+    expect(page).toContain(`| grpo | 2 | ${rewards.grpo} | 35.0 [-28.5, 98.5] | - | 10.0 [10.0, 10.0] | - |`)
+    expect(page).toContain(`| skillgate | 2 | ${rewards.skillgate} | 75.0 [11.5, 138.5] | +40.0`)
+    expect(page).toContain(
+      'while training, oracle reads of skillgate above those of grpo: +40.0 [40.0, 40.0] points; over seeds **shown** (2 seeds)',
+    )
+    expect(page).toContain('0.0 [0.0, 0.0] points; over seeds **not shown** (2 seeds)')
     expect(figures).toContain('failures-success.svg')
     expect(page).not.toMatch(/undefined|NaN|null/)
   })
