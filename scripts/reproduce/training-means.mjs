@@ -23,7 +23,7 @@ export function trainingMeans(variants) {
   const found = variants.map(({ variant, folders }) => ({ variant, runs: runsOf(folders) }))
   const base = found.find(({ variant }) => variant === baseline)?.runs ?? []
   const rows = found
-    .filter(({ runs }) => runs.length > 0)
+    .filter(({ runs }) => runs.some(({ reward }) => reward !== undefined))
     .map(({ variant, runs }) => [
       variant,
       Array.from(new Set(runs.map(({ steps }) => steps))).join('; '),
@@ -36,8 +36,8 @@ export function trainingMeans(variants) {
   const lines = curveFigures.flatMap((figure) => {
     const gap = difference(runs, base, figure)
     if (gap?.low === undefined) return []
-    const direction = signs[figure] > 0 ? 'above' : 'below'
-    return `- while training, ${names[figure]} of skillgate ${direction} those of ${baseline}: ${text(gap, 'signed')} points; over seeds **${told(gap, signs[figure])}** (${gap.runs} seeds)`
+    const [direction, those] = [signs[figure] > 0 ? 'above' : 'below', figure === 'reward' ? 'that' : 'those']
+    return `- while training, ${names[figure]} of skillgate ${direction} ${those} of ${baseline}: ${text(gap, 'signed')} points; over seeds **${told(gap, signs[figure])}** (${gap.runs} seeds)`
   })
   return { rows, lines }
 }
