@@ -11,6 +11,7 @@ import { writePage } from './reproduce/page.mjs'
 import { ownSettings, parts, quickParts } from './reproduce/plan.mjs'
 import { playSettings } from './reproduce/play.mjs'
 import { noteSession } from './reproduce/sessions.mjs'
+import { measureWhere } from './reproduce/where.mjs'
 
 const help = `npm run build && npm run reproduce -- [options]
 Trains every method on skill-lab, then the experiments, and writes a page from what came out. Ctrl-C saves; the same command goes on.
@@ -62,6 +63,7 @@ async function main() {
     try {
       const surroundings = { progress, style, signal, argv: [] }
       whole = await playSettings(selected(shown, values), { root, jobs, threads: 1 }, surroundings)
+      if (whole) await measureWhere(root, shown.main.settings[0], { threads: jobs, ...surroundings })
     } finally {
       endSession()
     }

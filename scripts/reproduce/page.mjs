@@ -17,6 +17,7 @@ import { sessionsText, settingsText, timesText } from './made-with.mjs'
 import { commandOf, shownRoot, variantsOf } from './specs.mjs'
 import { trainingMeans, trainingNote, trainingTitles } from './training-means.mjs'
 import { verdicts } from './verdicts.mjs'
+import { whereNote, whereRows, whereTitles } from './where.mjs'
 
 /** Writes the page; returns its path. */
 export async function writePage(shown, { root, docs }) {
@@ -67,6 +68,7 @@ async function mainSection(part, root) {
   const gaps = differences ? [`${differences.caption}.`, markdownTable(differences)] : []
   const audits = await auditRows(variants)
   const training = trainingMeans(variants)
+  const where = whereRows(root, setting)
   const text = [
     `## ${part.title}`,
     `${figuresTable(shown).caption}.`,
@@ -77,6 +79,9 @@ async function mainSection(part, root) {
     '### While training',
     trainingNote,
     markdownTable({ titles: ['method', ...trainingTitles], rows: training.rows }),
+    ...(where.length > 0
+      ? ['### Where the difference holds', whereNote, markdownTable({ titles: whereTitles, rows: where })]
+      : []),
     pictures.map(({ file, alt }) => `![${alt}](figures/${file})`).join('\n'),
     '### Where the credit went',
     'The audit (Share, Sign, Value) of what each method trained on, means over seeds: median tokens that a trajectory samples, and the ' +

@@ -28,8 +28,8 @@ export function trainingMeans(variants) {
       variant,
       Array.from(new Set(runs.map(({ steps }) => steps))).join('; '),
       ...curveFigures.flatMap((figure) => [
-        text(meanOverSeeds(valuesOf(runs, figure)), 'plain'),
-        variant === baseline ? '-' : text(difference(runs, base, figure), 'signed'),
+        meanText(meanOverSeeds(valuesOf(runs, figure)), 'plain'),
+        variant === baseline ? '-' : meanText(difference(runs, base, figure), 'signed'),
       ]),
     ])
   const runs = found.find(({ variant }) => variant === 'skillgate')?.runs ?? []
@@ -37,7 +37,7 @@ export function trainingMeans(variants) {
     const gap = difference(runs, base, figure)
     if (gap?.low === undefined) return []
     const [direction, those] = [signs[figure] > 0 ? 'above' : 'below', figure === 'reward' ? 'that' : 'those']
-    return `- while training, ${names[figure]} of skillgate ${direction} ${those} of ${baseline}: ${text(gap, 'signed')} points; over seeds **${told(gap, signs[figure])}** (${gap.runs} seeds)`
+    return `- while training, ${names[figure]} of skillgate ${direction} ${those} of ${baseline}: ${meanText(gap, 'signed')} points; over seeds **${told(gap, signs[figure])}** (${gap.runs} seeds)`
   })
   return { rows, lines }
 }
@@ -69,8 +69,8 @@ function difference(runs, base, figure) {
   return meanOverSeeds(gaps)
 }
 
-/** In percent or points, without the unit. */
-function text(mean, kind) {
+/** A mean over seeds in percent or points, without the unit. */
+export function meanText(mean, kind) {
   if (!mean) return '-'
   const { value, low, high } = mean
   const sign = kind === 'signed' && value > 0 ? '+' : ''

@@ -1,0 +1,98 @@
+/**
+ * Where a difference between two trained policies holds: on new tasks in the phrasings that were trained on, and on the held-out ones, whose
+ * phrasings are others. Both are sampled as in training, without the cut of top-p, so that nothing but the tasks differs.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { diskFiles, writeWhole } from '../../dist/lib/checkpoint/files.js'
+import { readRunRecord } from '../../dist/lib/compare/run-record.js'
+import { standardLab } from '../../dist/lib/compare/run-spec.js'
+import { meanOverSeeds } from '../../dist/lib/compare/student-t.js'
+import { evaluate, skillLab } from '../../dist/lib/index.js'
+import { runFolder } from './specs.mjs'
+import { meanText } from './training-means.mjs'
+
+const [baseline, method] = ['grpo', 'skillgate']
+const file = 'where.json'
+const [tasksOfEach, trials] = [192, 2]
+/** A seed of the environment that no run has: other draws of phrasing, file and slate. */
+const freshSeed = standardLab.seed + 1
+const figures = {
+  success: 'success (%)',
+  oracleRead: 'oracle read (%)',
+  misleadingRead: 'misleading read (%)',
+}
+const places = { fresh: 'new tasks, phrasings of the training', heldOut: 'held-out phrasings and files' }
+
+export const whereTitles = ['tasks', 'method', 'seeds', ...Object.values(figures)]
+
+export const whereNote =
+  `The last policies of ${baseline} and ${method} on ${tasksOfEach} tasks of each kind, ${trials} trials of each, sampled at temperature 1 without top-p: mean ` +
+  `over seeds [95% t interval over seeds]; then ${method} minus ${baseline}, seed by seed, in points.`
+
+/** Evaluates every finished run of the two methods that has not been, and leaves what came out in its folder. */
+export async function measureWhere(root, setting, { threads, progress, signal }) {
+  const runs = [baseline, method]
+    .flatMap((name) =>
+      setting.seeds.map((seed) => ({ name, seed, folder: runFolder(root, setting, name, seed) })),
+    )
+    .filter(({ folder }) => readRunRecord(folder) && !existsSync(join(folder, file)))
+  if (runs.length === 0) return
+  const labs = [await skillLab({ ...setting.lab, seed: freshSeed }), await skillLab(setting.lab)]
+  const tasks = {
+    fresh: labs[0].trainTasks.slice(0, tasksOfEach),
+    heldOut: labs[1].heldOutTasks.slice(0, tasksOfEach),
+  }
+  const { skills, agent, defaults } = labs[1]
+  const { tasks: _, ...options } = defaults.eval
+  for (const { name, seed, folder } of runs) {
+    const checkpoints = join(folder, 'checkpoints')
+    const model = join(checkpoints, readdirSync(checkpoints).sort().at(-1), 'model')
+    const found = {}
+    for (const place of Object.keys(places)) {
+      progress.live(`${name}, seed ${seed}: ${places[place]}`)
+      const sampling = {
+        ...options,
+        topP: 1,
+        temperature: 1,
+        trials,
+        seed,
+        threads,
+        signal,
+        onEvent: () => {},
+      }
+      const { estimates } = await evaluate({ model, skills, agent, tasks: tasks[place], ...sampling })
+      found[place] = Object.fromEntries(
+        Object.keys(figures).map((figure) => [figure, estimates[figure].value]),
+      )
+    }
+    await writeWhole(diskFiles, folder, file, `${JSON.stringify(found, null, 1)}\n`)
+  }
+}
+
+/** Rows of the table: of each kind of tasks both methods and their difference, over the seeds that both have. */
+export function whereRows(root, setting) {
+  const read = (name, seed) => {
+    const path = join(runFolder(root, setting, name, seed), file)
+    return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined
+  }
+  const pairs = setting.seeds
+    .map((seed) => [read(baseline, seed), read(method, seed)])
+    .filter((pair) => !pair.includes(undefined))
+  if (pairs.length === 0) return []
+  return Object.entries(places).flatMap(([place, title]) => {
+    const row = (name, of, kind) => [
+      title,
+      name,
+      String(pairs.length),
+      ...Object.keys(figures).map((figure) =>
+        meanText(meanOverSeeds(pairs.map((pair) => of(pair, figure))), kind),
+      ),
+    ]
+    return [
+      row(baseline, ([base], figure) => base[place][figure], 'plain'),
+      row(method, ([, other], figure) => other[place][figure], 'plain'),
+      row('difference', ([base, other], figure) => other[place][figure] - base[place][figure], 'signed'),
+    ]
+  })
+}
