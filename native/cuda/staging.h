@@ -31,7 +31,7 @@ class PinnedMemory {
 class Staging {
  public:
   // Bytes of one upload, and of all between two waits. A step of a million tokens uploads some 40 MiB.
-  static constexpr size_t kLargest = size_t{16} << 20, kMost = size_t{128} << 20;
+  static constexpr size_t kLargest = size_t{4} << 20, kMost = size_t{64} << 20;
 
   bool full(size_t bytes) const { return staged_ + bytes > kMost; }
   cudaError_t upload(void* device, const void* host, size_t bytes, cudaStream_t stream);

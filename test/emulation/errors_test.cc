@@ -251,6 +251,6 @@ TEST(uploads_arrive_as_they_were_given) {
     std::fill(given.begin(), given.end(), -1.f);
     EXPECT(x.floats() == std::vector<float>(static_cast<size_t>(count), 6.f));
     EXPECT(y.floats() == std::vector<float>(static_cast<size_t>(count), 7.f));
-    EXPECT_EQ(waits, static_cast<uint64_t>(count > 4 << 20 ? 8 : 0));
+    EXPECT_EQ(waits, static_cast<uint64_t>(count > 1 << 20 ? 8 : 0));
   }
 }
