@@ -8,7 +8,7 @@ set(native_test "${CMAKE_SOURCE_DIR}/test/native")
 set(objects $<TARGET_OBJECTS:skillgate>)
 
 file(GLOB gpu_tests CONFIGURE_DEPENDS "${here}/*.cc" "${here}/*.cu")
-list(FILTER gpu_tests EXCLUDE REGEX "/(emulator|errors|policy_errors)_test")
+list(FILTER gpu_tests EXCLUDE REGEX "/(emulator|emulator_host|errors|policy_errors)_test")
 foreach(op adamw attention matmul policy_loss rmsnorm rope rows sampling swiglu token_mask)
   list(APPEND gpu_tests "${native_test}/cpu/${op}_test.cc")
 endforeach()
