@@ -63,7 +63,7 @@ async function main() {
     try {
       const surroundings = { progress, style, signal, argv: [] }
       whole = await playSettings(selected(shown, values), { root, jobs, threads: 1 }, surroundings)
-      if (whole) await measureWhere(root, shown.main.settings[0], { threads: jobs, ...surroundings })
+      if (whole) whole = await measureWhere(root, shown.main.settings[0], { threads: jobs, ...surroundings })
     } finally {
       endSession()
     }

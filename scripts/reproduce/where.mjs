@@ -30,14 +30,17 @@ export const whereNote =
   `The last policies of ${baseline} and ${method} on ${tasksOfEach} tasks of each kind, ${trials} trials of each, sampled at temperature 1 without top-p: mean ` +
   `over seeds [95% t interval over seeds]; then ${method} minus ${baseline}, seed by seed, in points.`
 
-/** Evaluates every finished run of the two methods that has not been, and leaves what came out in its folder. */
+/**
+ * Evaluates every finished run of the two methods that has not been, and leaves what came out in its folder.
+ * @returns {Promise<boolean>} whether all are evaluated; not where the signal came
+ */
 export async function measureWhere(root, setting, { threads, progress, signal }) {
   const runs = [baseline, method]
     .flatMap((name) =>
       setting.seeds.map((seed) => ({ name, seed, folder: runFolder(root, setting, name, seed) })),
     )
     .filter(({ folder }) => readRunRecord(folder) && !existsSync(join(folder, file)))
-  if (runs.length === 0) return
+  if (runs.length === 0) return true
   const labs = [await skillLab({ ...setting.lab, seed: freshSeed }), await skillLab(setting.lab)]
   const tasks = {
     fresh: labs[0].trainTasks.slice(0, tasksOfEach),
@@ -48,26 +51,23 @@ export async function measureWhere(root, setting, { threads, progress, signal })
   for (const { name, seed, folder } of runs) {
     const checkpoints = join(folder, 'checkpoints')
     const model = join(checkpoints, readdirSync(checkpoints).sort().at(-1), 'model')
+    const sampling = { ...options, topP: 1, temperature: 1, trials, seed, threads, signal, onEvent: () => {} }
     const found = {}
     for (const place of Object.keys(places)) {
       progress.live(`${name}, seed ${seed}: ${places[place]}`)
-      const sampling = {
-        ...options,
-        topP: 1,
-        temperature: 1,
-        trials,
-        seed,
-        threads,
-        signal,
-        onEvent: () => {},
+      try {
+        const { estimates } = await evaluate({ model, skills, agent, tasks: tasks[place], ...sampling })
+        found[place] = Object.fromEntries(
+          Object.keys(figures).map((figure) => [figure, estimates[figure].value]),
+        )
+      } catch (error) {
+        if (signal.aborted) return false
+        throw error
       }
-      const { estimates } = await evaluate({ model, skills, agent, tasks: tasks[place], ...sampling })
-      found[place] = Object.fromEntries(
-        Object.keys(figures).map((figure) => [figure, estimates[figure].value]),
-      )
     }
     await writeWhole(diskFiles, folder, file, `${JSON.stringify(found, null, 1)}\n`)
   }
+  return true
 }
 
 /** Rows of the table: of each kind of tasks both methods and their difference, over the seeds that both have. */

@@ -80,6 +80,12 @@ describe('the page', () => {
       return JSON.stringify({ type: 'step', step: i + 1, reward: succeeds / 10, ...reads })
     })
     writeFileSync(join(output, 'metrics.jsonl'), steps.map((line) => `${line}\n`).join(''))
+    // And its evaluations on new and on held-out tasks.
+    const where = (value: number) => ({ success: value / 20, oracleRead: value / 10, misleadingRead: 0 })
+    writeFileSync(
+      join(output, 'where.json'),
+      JSON.stringify({ fresh: where(succeeds), heldOut: where(succeeds / 2) }),
+    )
   }
 
   it('is made of what there is, and says what is missing', async () => {
@@ -108,6 +114,10 @@ describe('the page', () => {
       'while training, oracle reads of skillgate above those of grpo: +40.0 [40.0, 40.0] points; over seeds **shown** (2 seeds)',
     )
     expect(page).toContain('0.0 [0.0, 0.0] points; over seeds **not shown** (2 seeds)')
+    expect(page).toContain(
+      'new tasks, phrasings of the training | difference | 2 | +20.0 [20.0, 20.0] | +40.0',
+    )
+    expect(page).toContain('held-out phrasings and files | skillgate | 2 | 21.3 [5.4, 37.1] |')
     expect(figures).toContain('failures-success.svg')
     expect(page).not.toMatch(/undefined|NaN|null/)
   })
