@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { outliveReaders } from '../dist/lib/cli/closed-output.js'
 import { stopOnInterrupt } from '../dist/lib/cli/interrupt.js'
 import { errorText } from '../dist/lib/cli/main.js'
 import { SkillgateError } from '../dist/lib/errors.js'
@@ -23,6 +24,7 @@ Trains every method on skill-lab, then the experiments, and writes a page from w
   --docs <folder>    where the page goes (docs)
   --jobs <number>    runs at the same time, one thread each (2)`
 
+outliveReaders()
 const progress = new Progress(process.stdout)
 const style = styleFor(process.stdout, process.env.NO_COLOR)
 const { signal, release } = stopOnInterrupt(() =>

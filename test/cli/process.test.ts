@@ -37,6 +37,31 @@ describe('the command as a process', () => {
     expect((await runProcess(['doctor'])).said).toContain('instruction sets')
   })
 
+  it('goes on where nobody reads what it says any more', { timeout: 120_000 }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'skillgate-process-'))
+    await (await skillLab()).createModel(join(folder, 'model'), 0)
+    const demonstration = {
+      messages: [
+        { role: 'user', content: 'a' },
+        { role: 'assistant', content: 'b' },
+      ],
+    }
+    writeFileSync(join(folder, 'demonstrations.jsonl'), `${JSON.stringify(demonstration)}\n`.repeat(20))
+    const paths = ['model', 'demonstrations.jsonl', 'run'].map((name) => join(folder, name))
+    const words = ['--model', paths[0]!, '--demonstrations', paths[1]!, '--output', paths[2]!]
+    const child = spawn(process.execPath, [
+      join(root, 'dist/lib/cli.js'),
+      'sft',
+      ...words,
+      '--batch-size',
+      '1',
+    ])
+    child.stdout.destroy()
+    child.stderr.destroy()
+    expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0)
+    expect((await latestCheckpoint(paths[2]!))?.step).toBe(20)
+  })
+
   it('stopped by Ctrl-C saves the last completed step and prints the command that goes on', {
     timeout: 120_000,
   }, async () => {
