@@ -11,6 +11,8 @@ export interface StartOptions {
   /** Where the model and its training go; what is there is gone on with. */
   folder: string
   setting: LabSetting
+  /** Of its random weights and demonstrations; absent: the environment's. */
+  seed?: number
   /** threads, device, instructionSet. */
   engine: Readonly<Record<string, unknown>>
   signal?: AbortSignal
@@ -24,8 +26,9 @@ export interface StartOptions {
  */
 export async function makeStart({ folder, setting, engine, signal, onEvent, ...given }: StartOptions) {
   const lab = given.lab ?? (await skillLab(setting))
-  const { seed, slateSize, horizon } = setting
-  const fingerprint = dataFingerprint([seed, slateSize, horizon, lab.defaults.sft])
+  const { slateSize, horizon } = setting
+  const seed = given.seed ?? setting.seed
+  const fingerprint = dataFingerprint([seed, setting.seed, slateSize, horizon, lab.defaults.sft])
   const made = readStart(folder)
   if (made?.fingerprint === fingerprint && existsSync(join(folder, made.model)))
     return join(folder, made.model)

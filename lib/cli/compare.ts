@@ -35,15 +35,15 @@ export const compareCommand: Command = {
       Object.entries(given.options).filter(([name]) => !ownOptionNames.includes(name) || isInput(name)),
     )
     const setting = checked.agent === undefined ? labSetting(checked) : undefined
-    const model = checked.from ?? (await start(join(output, 'start'), setting!, options, surroundings))
-    if (model === undefined) return sayTheSameAgain(surroundings)
+    const models = await startsOf(checked, setting, options, surroundings)
+    if (models === undefined) return sayTheSameAgain(surroundings)
     const threads = jobs > 1 ? { threads: Math.max(1, Math.floor(cpus().length / jobs)) } : {}
     const trained = { ...threads, ...(setting && (await labTraining(setting))), ...options }
     const specs = methods.flatMap((method) =>
       seeds.map(
-        (seed): RunSpec => ({
+        (seed, i): RunSpec => ({
           variant: method,
-          ...{ method, seed, model, options: trained, ...(setting && { lab: setting }) },
+          ...{ method, seed, model: models[i]!, options: trained, ...(setting && { lab: setting }) },
           output: join(output, 'runs', method, `seed-${seed}`),
         }),
       ),
@@ -83,18 +83,48 @@ export async function labTraining(setting: LabSetting): Promise<Record<string, u
 
 const engineNames = ['device', 'threads', 'instructionSet']
 
+interface StartSource {
+  from?: string | undefined
+  ownStarts: boolean
+  seeds: readonly number[]
+  output: string
+}
+
+/** The model that the runs of each seed start from; undefined where the signal came before all were made. */
+async function startsOf(
+  { from, ownStarts, seeds, output }: StartSource,
+  setting: LabSetting | undefined,
+  options: Readonly<Record<string, unknown>>,
+  surroundings: Surroundings,
+): Promise<string[] | undefined> {
+  if (from !== undefined) return seeds.map(() => from)
+  if (!ownStarts) {
+    const model = await start(join(output, 'start'), { setting: setting! }, options, surroundings)
+    return model === undefined ? undefined : seeds.map(() => model)
+  }
+  const models: string[] = []
+  for (const seed of seeds) {
+    const folder = join(output, 'starts', `seed-${seed}`)
+    const model = await start(folder, { setting: setting!, seed }, options, surroundings)
+    if (model === undefined) return undefined
+    models.push(model)
+  }
+  return models
+}
+
 async function start(
   folder: string,
-  setting: LabSetting,
+  lab: { setting: LabSetting; seed?: number },
   options: Readonly<Record<string, unknown>>,
   { progress, style, signal }: Surroundings,
 ): Promise<string | undefined> {
-  progress.line(style.bold('the start of every run: a small model, taught by demonstrations'))
+  const runs = lab.seed === undefined ? 'every run' : `the runs of seed ${lab.seed}`
+  progress.line(style.bold(`the start of ${runs}: a small model, taught by demonstrations`))
   const engine = Object.fromEntries(Object.entries(options).filter(([name]) => engineNames.includes(name)))
   // Alone on the machine, whatever the runs after it take.
   const threads = { threads: Number(engine.threads ?? 0) === 1 ? Math.min(2, cpus().length) : engine.threads }
   const onEvent = printEvents(progress, style)
-  return makeStart({ folder, setting, engine: { ...engine, ...threads }, signal, onEvent })
+  return makeStart({ folder, ...lab, engine: { ...engine, ...threads }, signal, onEvent })
 }
 
 /** The first seed of every method, then the second, so that methods can be compared from early on. */

@@ -52,6 +52,11 @@ const own = {
     section: 'Model and data',
     about: 'skill-lab: its tasks, and the start, follow from it',
   }),
+  ownStarts: z.boolean().default(false).register(optionFacts, {
+    section: 'Model and data',
+    about:
+      'skill-lab: every seed has a start of its own, so that the intervals over seeds hold for other starts, too',
+  }),
   slateSize: z.int().min(4).max(64).default(16).register(optionFacts, {
     section: 'Model and data',
     about: 'skill-lab: candidates a task shows',
@@ -101,6 +106,10 @@ export const compareOptions: OptionSet<CompareShape> = {
   recipe: 'compare',
   shape,
   rules: [
+    (o) =>
+      o.ownStarts && o.from !== undefined
+        ? 'ownStarts: expected starts that are taught on skill-lab, got one that is given (from)'
+        : undefined,
     (o) =>
       o.agent !== undefined && o.from === undefined
         ? 'from: expected the model folder that every run starts from, got nothing'

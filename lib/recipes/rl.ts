@@ -65,7 +65,7 @@ export async function train(config: TrainConfig): Promise<RunResult> {
         writeTrajectories(trajectoriesFile(options.output, step), storedGroups(step, collected)),
       )
       clock.played()
-      emit({ ...progress, what: `step ${step}: update after rollouts`, done })
+      emit({ ...progress, what: `step ${step}: update after rollouts`, done, total: done })
       const credit = assignCredit(collected.kept, { ...options, method, memory: state.memory })
       const learningRate = rateOf(state.step)
       const update =

@@ -8,7 +8,7 @@ import { runFolder } from './specs.mjs'
 /** Seconds of a run of the standard environment in one thread, with the other core as busy, before any is measured. */
 const standardSeconds = 200
 /** Seconds of teaching a start with two threads. */
-const startSeconds = 200
+const startSeconds = 80
 
 /** What a run costs against one of the standard environment: longer executions and larger slates are more tokens, and so are more rollouts. */
 function weight(setting, method) {
@@ -34,7 +34,7 @@ export function estimate(settings, root, jobs) {
   const spent = done.reduce((sum, { record: { seconds } }) => sum + seconds.training + seconds.evaluation, 0)
   const pace = done.length === 0 ? standardSeconds : spent / done.reduce((sum, run) => sum + run.weight, 0)
   const left = runs.filter(({ record }) => !record).reduce((sum, run) => sum + run.weight, 0)
-  const starts = new Set(settings.map(startName))
+  const starts = new Set(settings.flatMap((setting) => setting.seeds.map((seed) => startName(setting, seed))))
   const missing = [...starts].filter((name) => !existsSync(join(root, 'starts', name, 'sft', 'checkpoints')))
   return {
     runs: runs.length,

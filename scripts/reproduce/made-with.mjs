@@ -35,14 +35,14 @@ export async function settingsText({ lab }) {
   const { demonstrations, batchSize, learningRate, schedule } = defaults.sft
   return [
     '## Settings',
-    'All methods have the same start, tasks, steps, rollouts and options; a setting of an experiment changes one thing for all its methods. ' +
+    'All methods have the same starts, tasks, steps, rollouts and options; a setting of an experiment changes one thing for all its methods. ' +
       'The options of skill-lab (size of the model, demonstrations, steps, learning rate) were set before any comparison, by watching ' +
       '`npm start`, which trains with `skillgate`: if they favour a method, it is that one. What skill-lab does not set has the published ' +
       'value. No option was searched for any method here. `trajectory-bonus` has its published bonuses, `selection-dpo` its published beta; ' +
       'the two selection methods see as many tasks a step as the others, and no rollouts.',
-    `The start: a Qwen3-type model with random weights (seed 0), taught by ${demonstrations} demonstrations in batches of ${batchSize}, ` +
-      `learning rate ${learningRate}, ${schedule}. A run with seed s draws its tasks, slates and rollouts by s; its evaluation, too, the same ` +
-      'for all methods. The tasks themselves and the start have seed 0. The evaluation plays every held-out task once, with other phrasings ' +
+    `A start: a Qwen3-type model with random weights, taught by ${demonstrations} demonstrations in batches of ${batchSize}, ` +
+      `learning rate ${learningRate}, ${schedule}. A run with seed s has a start of its own, whose weights and demonstrations are drawn by s, and ` +
+      'draws its tasks, slates and rollouts by s; its evaluation, too: the same for all methods. The tasks themselves have seed 0. The evaluation plays every held-out task once, with other phrasings ' +
       'and files than those of training.',
     markdownTable({ titles: ['option', 'value'], rows }),
   ].join('\n\n')

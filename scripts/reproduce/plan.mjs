@@ -1,7 +1,8 @@
 /**
  * What is run, in less than three hours of two cores: settings, each of them one `skillgate compare` command, grouped into parts. Nothing in it is chosen for one method: all of
- * them have the options of skill-lab, the same start and the same seeds, and a setting changes one thing for all its methods.
+ * them have the options of skill-lab, the same starts and seeds, and a setting changes one thing for all its methods.
  */
+import { join } from 'node:path'
 import { comparedMethods } from '../../dist/lib/compare/options.js'
 import { standardLab } from '../../dist/lib/compare/run-spec.js'
 
@@ -146,8 +147,11 @@ export const shownOrder = [
   ...['selection-bc', 'selection-dpo'],
 ]
 
-/** Where the start of a setting is: it follows from what the demonstrations show. */
-export const startName = ({ lab }) => `horizon-${lab.horizon}-slate-${lab.slateSize}`
+/** What the demonstrations of a start show. */
+export const startKind = ({ lab }) => `horizon-${lab.horizon}-slate-${lab.slateSize}`
+
+/** Where the start of a setting's runs with a seed is. Every seed has a start of its own: how good it is differs more than what is done with it. */
+export const startName = (setting, seed) => join(startKind(setting), `seed-${seed}`)
 
 /** The settings that have runs of their own, each with the name of its part. */
 export function ownSettings(chosen) {

@@ -6,7 +6,7 @@ import { standardLab } from '../../dist/lib/compare/run-spec.js'
 import { printEvents } from '../../dist/lib/recipes/console.js'
 import { duration } from '../../dist/lib/report/format.js'
 import { estimate } from './estimate.mjs'
-import { startName } from './plan.mjs'
+import { startKind, startName } from './plan.mjs'
 import { specsOf } from './specs.mjs'
 
 /**
@@ -24,26 +24,31 @@ export async function playSettings(settings, { root, jobs, threads }, surroundin
     `the rest takes about ${duration(seconds)} (${basis}). Ctrl-C saves; the same command goes on.`,
   )
   let whole = true
-  for (const name of new Set(settings.map(startName))) {
-    const sharing = settings.filter((setting) => startName(setting) === name)
-    progress.line(`\n${style.bold(name)}: ${sharing.map(({ folder }) => folder).join(', ')}`)
-    const model = await startOf(sharing[0], root, jobs * threads, surroundings)
-    if (model === undefined) return false
-    // All settings of a start in one go, so that no core waits for the last run of each.
-    const specs = await Promise.all(sharing.map((setting) => specsOf(root, setting, model, { threads })))
+  for (const kind of new Set(settings.map(startKind))) {
+    const sharing = settings.filter((setting) => startKind(setting) === kind)
+    progress.line(`\n${style.bold(kind)}: ${sharing.map(({ folder }) => folder).join(', ')}`)
+    const models = new Map()
+    for (const seed of new Set(sharing.flatMap(({ seeds }) => seeds))) {
+      const model = await startOf(sharing[0], seed, root, jobs * threads, surroundings)
+      if (model === undefined) return false
+      models.set(seed, model)
+    }
+    // All settings of a kind of start in one go, so that no core waits for the last run of each.
+    const specs = await Promise.all(sharing.map((setting) => specsOf(root, setting, models, { threads })))
     whole = (await playAll(specs.flat(), jobs, surroundings)) && whole
     if (signal.aborted) return false
   }
   return whole
 }
 
-/** The start is made by all cores, once for all settings that share it. */
-async function startOf(setting, root, threads, { progress, style, signal }) {
+/** A start is made by all cores, once for all settings that share it. */
+async function startOf(setting, seed, root, threads, { progress, style, signal }) {
   const { horizon, slateSize } = setting.lab
   const onEvent = printEvents(progress, style)
-  const folder = join(root, 'starts', startName(setting))
+  const folder = join(root, 'starts', startName(setting, seed))
+  progress.line(style.dim(`the start of seed ${seed}`))
   return makeStart({
-    folder,
+    ...{ folder, seed },
     setting: { ...standardLab, horizon, slateSize },
     engine: { threads },
     signal,

@@ -1,9 +1,8 @@
 /** From settings to runs and to the commands that make them. */
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { labTraining } from '../../dist/lib/cli/compare.js'
 import { standardLab } from '../../dist/lib/compare/run-spec.js'
-import { shownOrder, startName } from './plan.mjs'
+import { shownOrder } from './plan.mjs'
 
 export const runFolder = (root, { folder }, method, seed) =>
   join(root, folder, 'runs', method, `seed-${seed}`)
@@ -17,23 +16,12 @@ export const variantsOf = (root, setting) =>
       folders: setting.seeds.map((seed) => runFolder(root, setting, method, seed)),
     }))
 
-/** The trained start of a setting below the folder of all runs; undefined where it is not made yet. */
-export function startModel(root, setting) {
-  const checkpoints = join(root, 'starts', startName(setting), 'sft', 'checkpoints')
-  try {
-    const last = readdirSync(checkpoints).sort().at(-1)
-    return last && join(checkpoints, last, 'model')
-  } catch {
-    return undefined
-  }
-}
-
-/** Every run of a setting, the first seed of every method before the second. */
-export async function specsOf(root, setting, model, engine) {
+/** Every run of a setting, the first seed of every method before the second; `models` has the start of each seed. */
+export async function specsOf(root, setting, models, engine) {
   const options = { ...(await labTraining(setting.lab)), ...engine, ...setting.options }
   return setting.seeds.flatMap((seed) =>
     setting.methods.map((method) => ({
-      ...{ method, seed, model, options, lab: setting.lab },
+      ...{ method, seed, model: models.get(seed), options, lab: setting.lab },
       variant: setting.folder === 'main' ? method : `${setting.folder} ${method}`,
       output: runFolder(root, setting, method, seed),
     })),
@@ -56,7 +44,7 @@ export function commandOf(root, setting) {
   })
   return [
     'npx skillgate compare',
-    `--methods ${methods.join(',')} --seeds ${seeds.join(',')} --jobs 2`,
+    `--methods ${methods.join(',')} --seeds ${seeds.join(',')} --own-starts --jobs 2`,
     ...words.map(([name, value]) =>
       value === false ? `--no-${flag(name).slice(2)}` : `${flag(name)} ${value}`,
     ),
