@@ -6,13 +6,12 @@ import { type RunProgress, schedule } from '../compare/schedule.js'
 import { writeSummary } from '../compare/write-summary.js'
 import type { OptionSet } from '../config/option.js'
 import { skillLab } from '../environments/skill-lab/index.js'
-import { printEvents } from '../recipes/console.js'
 import { duration } from '../report/format.js'
 import { type Command, exitCodes, type Surroundings } from './command.js'
 import { checkGivenOptions, configFlag, readGivenOptions } from './command-options.js'
 import { isFinished, playRun, stepsOf } from './compare-play.js'
 import { playInProcess } from './compare-process.js'
-import { makeStart } from './compare-start.js'
+import { startsOf } from './compare-start.js'
 import { resumeCommand } from './interrupt.js'
 
 export const compareCommand: Command = {
@@ -79,52 +78,6 @@ export async function labTraining(setting: LabSetting): Promise<Record<string, u
   const { temperature, topP } = defaults.eval
   const evaluation = { evalTasks: heldOutTasks.length, evalTemperature: temperature, evalTopP: topP }
   return { ...defaults.rl, ...evaluation }
-}
-
-const engineNames = ['device', 'threads', 'instructionSet']
-
-interface StartSource {
-  from?: string | undefined
-  ownStarts: boolean
-  seeds: readonly number[]
-  output: string
-}
-
-/** The model that the runs of each seed start from; undefined where the signal came before all were made. */
-async function startsOf(
-  { from, ownStarts, seeds, output }: StartSource,
-  setting: LabSetting | undefined,
-  options: Readonly<Record<string, unknown>>,
-  surroundings: Surroundings,
-): Promise<string[] | undefined> {
-  if (from !== undefined) return seeds.map(() => from)
-  if (!ownStarts) {
-    const model = await start(join(output, 'start'), { setting: setting! }, options, surroundings)
-    return model === undefined ? undefined : seeds.map(() => model)
-  }
-  const models: string[] = []
-  for (const seed of seeds) {
-    const folder = join(output, 'starts', `seed-${seed}`)
-    const model = await start(folder, { setting: setting!, seed }, options, surroundings)
-    if (model === undefined) return undefined
-    models.push(model)
-  }
-  return models
-}
-
-async function start(
-  folder: string,
-  lab: { setting: LabSetting; seed?: number },
-  options: Readonly<Record<string, unknown>>,
-  { progress, style, signal }: Surroundings,
-): Promise<string | undefined> {
-  const runs = lab.seed === undefined ? 'every run' : `the runs of seed ${lab.seed}`
-  progress.line(style.bold(`the start of ${runs}: a small model, taught by demonstrations`))
-  const engine = Object.fromEntries(Object.entries(options).filter(([name]) => engineNames.includes(name)))
-  // Alone on the machine, whatever the runs after it take.
-  const threads = { threads: Number(engine.threads ?? 0) === 1 ? Math.min(2, cpus().length) : engine.threads }
-  const onEvent = printEvents(progress, style)
-  return makeStart({ folder, ...lab, engine: { ...engine, ...threads }, signal, onEvent })
 }
 
 /** The first seed of every method, then the second, so that methods can be compared from early on. */

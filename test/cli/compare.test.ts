@@ -89,5 +89,7 @@ describe('skillgate compare', () => {
     for (const option of ['--methods', 'seeds', '--jobs']) expect(err).toContain(option)
     const own = await commandLine('compare', '--agent', 'agent.mjs')
     expect(own.err).toContain('from: expected the model folder')
+    const both = await commandLine('compare', '--from', model, '--own-starts')
+    expect(both.err).toContain('--own-starts: expected starts that are taught on skill-lab')
   })
 })
