@@ -72,6 +72,23 @@ describe('train', () => {
     expect(metricsOf(two.output)).toEqual(metricsOf(one.output))
   })
 
+  it('never says that more is done than there is to do, also where dropped groups are drawn again', async () => {
+    // Half of the tasks have equal rewards, so that their groups are dropped.
+    const dull: Agent = async (session, task) => {
+      const reward = await agent(session, task)
+      return Number(task.id.slice(1)) % 2 === 0 ? 0 : reward
+    }
+    const said: Extract<RunEvent, { type: 'progress' }>[] = []
+    const onEvent = (event: RunEvent) => {
+      if (event.type === 'progress') said.push(event)
+    }
+    const config = configOf({ steps: 4, agent: dull, overSampling: 3, heldOut: undefined, onEvent })
+    await train(config)
+    expect(metricsOf(config.output).some(({ droppedEqual }) => Number(droppedEqual) > 0)).toBe(true)
+    expect(said.some(({ done }) => done > config.groupsPerStep! * config.groupSize!)).toBe(true)
+    expect(said.filter(({ done, total }) => done > total)).toEqual([])
+  })
+
   it('gives every file of the policies back', async () => {
     const { opened, openPolicy } = unigramOpener()
     await train(configOf({ steps: 1, klCoefficient: 0.1, openPolicy }))
