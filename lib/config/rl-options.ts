@@ -15,6 +15,7 @@ import {
 export const methodNames = [
   'skillgate',
   'skillgate-auto',
+  'skillgate-once',
   'grpo',
   'skill-free',
   'masked-task-only',

@@ -2,7 +2,7 @@ import type { MaskTokensInput, MaskTokensResult } from '../addon/addon-types.js'
 import { kernels } from '../addon/kernels.js'
 import { SkillgateError } from '../errors.js'
 import type { Group, TokenRange, Trajectory } from '../rollout/trajectory.js'
-import type { CreditMemory, CreditMethod } from './method.js'
+import { type CreditMemory, type CreditMethod, inFirstCall } from './method.js'
 import { type ScoredTrajectory, type ScoreStatistics, scoreGroups, scoreStatistics } from './score.js'
 
 export const CHANNEL_NONE = 0
@@ -61,7 +61,7 @@ export function assignCredit(groups: readonly Group[], options: CreditOptions): 
     )
   }
   const scored = scoreGroups(groups, method, memory)
-  const { rows, reads, tokens } = layOut(scored)
+  const { rows, reads, tokens } = layOut(scored, method)
   const figures = scoreStatistics(groups, scored)
   if (tokens === 0) {
     return {
@@ -81,7 +81,7 @@ export function assignCredit(groups: readonly Group[], options: CreditOptions): 
       advantage: Float32Array.from(reads, (read) => read.advantage),
     },
     selectorCoefficient,
-    readCalls: method.readCalls,
+    readCalls: method.readCalls === 'included' ? ('included' as const) : ('excluded' as const),
   }
   for (const row of rows) input.generated.set(row.trajectory.sequences[row.sequence]!.generated, row.start)
   const masks = maskTokens(input)
@@ -124,7 +124,10 @@ interface FlatRead {
   advantage: number
 }
 
-function layOut(scored: readonly ScoredTrajectory[]): { rows: Row[]; reads: FlatRead[]; tokens: number } {
+function layOut(
+  scored: readonly ScoredTrajectory[],
+  { readCalls }: CreditMethod,
+): { rows: Row[]; reads: FlatRead[]; tokens: number } {
   const rows: Row[] = []
   const reads: FlatRead[] = []
   let end = 0
@@ -140,6 +143,7 @@ function layOut(scored: readonly ScoredTrajectory[]): { rows: Row[]; reads: Flat
     for (const [i, read] of trajectory.reads.entries()) {
       const start = starts[read.sequence]
       if (start === undefined) continue
+      if (readCalls === 'first excluded' && !inFirstCall(read, trajectory.reads)) continue
       reads.push({
         call: shift(read.call, start),
         identity: shift(read.identity, start),

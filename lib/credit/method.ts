@@ -10,8 +10,8 @@ export type CreditMemory = readonly (readonly [name: string, ...figures: number[
  */
 export interface CreditMethod {
   readonly name: string
-  /** Whether the tokens of read calls have a share in the outcome (the execution channel). */
-  readonly readCalls: 'excluded' | 'included'
+  /** Which read calls have no share in the outcome (the execution channel): all, only the first of a trajectory, or none. */
+  readonly readCalls: 'excluded' | 'first excluded' | 'included'
   /** `needed`: in a group without oracle labels read calls are tokens like any others. `unused`: no label is ever looked at. */
   readonly labels: 'needed' | 'unused'
   /** `hidden`: training episodes have no slate in their prompt. Default: they have. */
@@ -22,6 +22,12 @@ export interface CreditMethod {
   actions(group: Group, memory?: CreditMemory): Float64Array[]
   /** The memory after a step that trained on `groups`; absent: the method has none. It never changes `memory` itself. */
   learn?(memory: CreditMemory | undefined, groups: readonly Group[]): CreditMemory
+}
+
+/** Whether a read is in the call that reads first; one call can read several skills. */
+export function inFirstCall(read: SkillRead, reads: readonly SkillRead[]): boolean {
+  const { sequence, call } = reads[0]!
+  return read.sequence === sequence && read.call.start === call.start
 }
 
 /** No read has selection credit. */

@@ -1,8 +1,12 @@
 /** How runs went, beside what they came to: when misleading reads vanished, and whether the choice became one of all or nothing. */
+import { existsSync } from 'node:fs'
 import { movingMean, smoothing } from '../../dist/lib/compare/curves.js'
 import { readCurve, readRunRecord } from '../../dist/lib/compare/run-record.js'
+import { inFirstCall } from '../../dist/lib/credit/method.js'
 import { skillLab } from '../../dist/lib/environments/skill-lab/index.js'
+import { trajectoriesFile } from '../../dist/lib/recipes/run-start.js'
 import { percent } from '../../dist/lib/report/format.js'
+import { readTrajectories } from '../../dist/lib/rollout/trajectory-file.js'
 
 const few = 0.1
 /** Of the trials of a skill's tasks: so many that it is read always, and so few that it never is. */
@@ -12,6 +16,7 @@ export const courseTitles = [
   `step after which misleading reads are below ${100 * few}%`,
   `oracle reads, last ${smoothing} steps`,
   `misleading reads, last ${smoothing} steps`,
+  `rollouts that read again, last ${smoothing} steps`,
   'of 24 skills: read always, never, in between',
 ]
 
@@ -24,7 +29,8 @@ export async function courseCells(folders) {
   const found = folders.filter((folder) => readRunRecord(folder))
   if (found.length === 0) return undefined
   const skills = await skillOfTasks()
-  const each = found.map((folder) => {
+  const each = []
+  for (const folder of found) {
     const { steps } = readCurve(folder)
     const smooth = (name) =>
       movingMean(
@@ -33,7 +39,7 @@ export async function courseCells(folders) {
       )
     const misleading = smooth('misleadingRead')
     const place = misleading.findIndex((value) => value !== undefined && value < few)
-    return [
+    each.push([
       place >= 0
         ? String(steps[place].step)
         : misleading.some((value) => value !== undefined)
@@ -41,10 +47,26 @@ export async function courseCells(folders) {
           : '-',
       percent(smooth('oracleRead').at(-1)),
       percent(misleading.at(-1)),
+      percent(await readAgain(folder, steps)),
       spread(readRunRecord(folder).sums.oracleRead, skills),
-    ]
-  })
+    ])
+  }
   return courseTitles.map((_, i) => each.map((cells) => cells[i]).join('; '))
+}
+
+/** The share of the rollouts that read skills in more than one call, over the last steps whose trajectories are there. */
+async function readAgain(folder, steps) {
+  let [all, again] = [0, 0]
+  for (const { step } of steps.slice(-smoothing)) {
+    const file = trajectoriesFile(folder, step)
+    if (!existsSync(file)) continue
+    for (const { trajectories } of await readTrajectories(file))
+      for (const { reads } of trajectories) {
+        all += 1
+        again += reads.some((read) => !inFirstCall(read, reads)) ? 1 : 0
+      }
+  }
+  return all === 0 ? undefined : again / all
 }
 
 async function skillOfTasks() {

@@ -143,6 +143,7 @@ export const shownOrder = [
     'first-oracle',
     'skillgate',
     'skillgate-auto',
+    'skillgate-once',
   ],
   ...['selection-bc', 'selection-dpo'],
 ]

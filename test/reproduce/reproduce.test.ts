@@ -6,8 +6,10 @@ import { parseFlags } from '../../lib/cli/flags.js'
 import { compareOptions } from '../../lib/compare/options.js'
 import { trialFigures } from '../../lib/compare/trial-figures.js'
 import { inspectOptions } from '../../lib/config/check.js'
+import { writeTrajectories } from '../../lib/rollout/trajectory-file.js'
 import { ensureBuilt, root } from '../built-package.js'
 import { groupOf, trial } from '../compare/trials.js'
+import { groupOf as creditGroup } from '../credit/group-of.js'
 
 interface Setting {
   folder: string
@@ -95,6 +97,12 @@ describe('the page', () => {
       write('failures/30', 'grpo', seed, 3)
       write('failures/30', 'skillgate', seed, 7)
     }
+    const twice = creditGroup([
+      [1, 'oracle', 'oracle'],
+      [1, 'oracle'],
+    ])
+    const trained = join(runs, 'main', 'runs', 'grpo', 'seed-1')
+    await writeTrajectories(join(trained, 'trajectories', 'step-000002.jsonl'), [{ ...twice, step: 2 }])
     const docs = join(runs, 'docs')
     const [{ writePage }, { parts }] = [await load('page'), await load('plan')]
     await writePage(parts, { root: runs, docs })
@@ -118,6 +126,7 @@ describe('the page', () => {
       'new tasks, phrasings of the training | difference | 2 | +20.0 [20.0, 20.0] | +40.0',
     )
     expect(page).toContain('held-out phrasings and files | skillgate | 2 | 21.3 [5.4, 37.1] |')
+    expect(page).toMatch(/\| grpo \|[^\n]*\| -; 50\.0% \|/)
     expect(figures).toContain('failures-success.svg')
     expect(page).not.toMatch(/undefined|NaN|null/)
   })

@@ -6,11 +6,13 @@ import { maskedTaskOnly } from './masked-task-only.js'
 import { skillFree } from './skill-free.js'
 import { skillgate } from './skillgate.js'
 import { skillgateAuto } from './skillgate-auto.js'
+import { skillgateOnce } from './skillgate-once.js'
 import { trajectoryBonus } from './trajectory-bonus.js'
 
 export const creditMethods: readonly CreditMethod[] = [
   skillgate,
   skillgateAuto,
+  skillgateOnce,
   grpo,
   skillFree,
   maskedTaskOnly,
