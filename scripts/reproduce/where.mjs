@@ -1,5 +1,5 @@
 /**
- * Where a difference between two trained policies holds: on new tasks in the phrasings that were trained on, and on the held-out ones, whose
+ * Where differences between trained policies hold: on new tasks in the phrasings that were trained on, and on the held-out ones, whose
  * phrasings are others. Both are sampled as in training, without the cut of top-p, so that nothing but the tasks differs.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -12,7 +12,8 @@ import { evaluate, skillLab } from '../../dist/lib/index.js'
 import { runFolder } from './specs.mjs'
 import { meanText } from './training-means.mjs'
 
-const [baseline, method] = ['grpo', 'skillgate']
+const baseline = 'grpo'
+const compared = ['skillgate', 'skillgate-once']
 const file = 'where.json'
 const [tasksOfEach, trials] = [192, 2]
 /** A seed of the environment that no run has: other draws of phrasing, file and slate. */
@@ -27,15 +28,16 @@ const places = { fresh: 'new tasks, phrasings of the training', heldOut: 'held-o
 export const whereTitles = ['tasks', 'method', 'seeds', ...Object.values(figures)]
 
 export const whereNote =
-  `The last policies of ${baseline} and ${method} on ${tasksOfEach} tasks of each kind, ${trials} trials of each, sampled at temperature 1 without top-p: mean ` +
-  `over seeds [95% t interval over seeds]; then ${method} minus ${baseline}, seed by seed, in points.`
+  `The last policies of ${[baseline, ...compared].join(', ')} on ${tasksOfEach} tasks of each kind, ${trials} trials of each, sampled at temperature 1 without top-p: mean ` +
+  `over seeds [95% t interval over seeds]; then the method minus ${baseline}, seed by seed, in points.`
 
 /**
- * Evaluates every finished run of the two methods that has not been, and leaves what came out in its folder.
+ * Evaluates every finished run of these methods that has not been, and leaves what came out in its folder.
  * @returns {Promise<boolean>} whether all are evaluated; not where the signal came
  */
 export async function measureWhere(root, setting, { threads, progress, signal }) {
-  const runs = [baseline, method]
+  const runs = [baseline, ...compared]
+    .filter((name) => setting.methods.includes(name))
     .flatMap((name) =>
       setting.seeds.map((seed) => ({ name, seed, folder: runFolder(root, setting, name, seed) })),
     )
@@ -70,29 +72,37 @@ export async function measureWhere(root, setting, { threads, progress, signal })
   return true
 }
 
-/** Rows of the table: of each kind of tasks both methods and their difference, over the seeds that both have. */
+/** Rows of the table: of each kind of tasks the baseline, then each method with its difference, over the seeds that both have. */
 export function whereRows(root, setting) {
   const read = (name, seed) => {
     const path = join(runFolder(root, setting, name, seed), file)
     return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined
   }
-  const pairs = setting.seeds
-    .map((seed) => [read(baseline, seed), read(method, seed)])
-    .filter((pair) => !pair.includes(undefined))
-  if (pairs.length === 0) return []
-  return Object.entries(places).flatMap(([place, title]) => {
-    const row = (name, of, kind) => [
-      title,
+  const base = setting.seeds.flatMap((seed) => read(baseline, seed) ?? [])
+  const others = compared
+    .map((name) => ({
       name,
-      String(pairs.length),
-      ...Object.keys(figures).map((figure) =>
-        meanText(meanOverSeeds(pairs.map((pair) => of(pair, figure))), kind),
+      pairs: setting.seeds
+        .map((seed) => [read(baseline, seed), read(name, seed)])
+        .filter((pair) => !pair.includes(undefined)),
+    }))
+    .filter(({ pairs }) => pairs.length > 0)
+  if (others.length === 0) return []
+  const row = (title, name, runs, of, kind) => [
+    ...[title, name, String(runs.length)],
+    ...Object.keys(figures).map((figure) =>
+      meanText(meanOverSeeds(runs.map((run) => of(run, figure))), kind),
+    ),
+  ]
+  return Object.entries(places).flatMap(([place, title]) => [
+    row(title, baseline, base, (run, figure) => run[place][figure], 'plain'),
+    ...others.flatMap(({ name, pairs }) => [
+      row(title, name, pairs, ([, run], figure) => run[place][figure], 'plain'),
+      row(
+        ...[title, `${name} - ${baseline}`, pairs],
+        ([from, run], figure) => run[place][figure] - from[place][figure],
+        'signed',
       ),
-    ]
-    return [
-      row(baseline, ([base], figure) => base[place][figure], 'plain'),
-      row(method, ([, other], figure) => other[place][figure], 'plain'),
-      row('difference', ([base, other], figure) => other[place][figure] - base[place][figure], 'signed'),
-    ]
-  })
+    ]),
+  ])
 }

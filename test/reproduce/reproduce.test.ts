@@ -123,7 +123,7 @@ describe('the page', () => {
     )
     expect(page).toContain('0.0 [0.0, 0.0] points; over seeds **not shown** (2 seeds)')
     expect(page).toContain(
-      'new tasks, phrasings of the training | difference | 2 | +20.0 [20.0, 20.0] | +40.0',
+      'new tasks, phrasings of the training | skillgate - grpo | 2 | +20.0 [20.0, 20.0] | +40.0',
     )
     expect(page).toContain('held-out phrasings and files | skillgate | 2 | 21.3 [5.4, 37.1] |')
     expect(page).toMatch(/\| grpo \|[^\n]*\| -; 50\.0% \|/)
