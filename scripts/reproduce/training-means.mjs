@@ -6,7 +6,8 @@ import { told } from './verdicts.mjs'
 
 const baseline = 'grpo'
 const names = { reward: 'reward', oracleRead: 'oracle reads', misleadingRead: 'misleading reads' }
-/** Which sign was expected of skillgate's difference. */
+/** Of which methods a difference was expected, and with which sign. */
+const expected = ['skillgate', 'skillgate-once']
 const signs = { reward: 1, oracleRead: 1, misleadingRead: -1 }
 
 export const trainingTitles = [
@@ -18,7 +19,7 @@ export const trainingNote =
   'All rollouts of the training, sampled at temperature 1 on training tasks, the groups that are dropped too: the mean over the steps of a run, ' +
   `then over seeds [95% t interval over seeds]; beside it the difference from ${baseline}, seed by seed, of the methods that have as many steps.`
 
-/** The rows of the table, and a line for each thing that was expected of skillgate; empty where nothing was trained by steps. */
+/** The rows of the table, and a line for each thing that was expected; empty where nothing was trained by steps. */
 export function trainingMeans(variants) {
   const found = variants.map(({ variant, folders }) => ({ variant, runs: runsOf(folders) }))
   const base = found.find(({ variant }) => variant === baseline)?.runs ?? []
@@ -32,12 +33,13 @@ export function trainingMeans(variants) {
         variant === baseline ? '-' : meanText(difference(runs, base, figure), 'signed'),
       ]),
     ])
-  const runs = found.find(({ variant }) => variant === 'skillgate')?.runs ?? []
-  const lines = curveFigures.flatMap((figure) => {
+  const claimed = found.filter(({ variant }) => expected.includes(variant))
+  const claims = claimed.flatMap((one) => curveFigures.map((figure) => ({ ...one, figure })))
+  const lines = claims.flatMap(({ variant, runs, figure }) => {
     const gap = difference(runs, base, figure)
     if (gap?.low === undefined) return []
     const [direction, those] = [signs[figure] > 0 ? 'above' : 'below', figure === 'reward' ? 'that' : 'those']
-    return `- while training, ${names[figure]} of skillgate ${direction} ${those} of ${baseline}: ${meanText(gap, 'signed')} points; over seeds **${told(gap, signs[figure])}** (${gap.runs} seeds)`
+    return `- while training, ${names[figure]} of ${variant} ${direction} ${those} of ${baseline}: ${meanText(gap, 'signed')} points; over seeds **${told(gap, signs[figure])}** (${gap.runs} seeds)`
   })
   return { rows, lines }
 }
