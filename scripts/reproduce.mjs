@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { outliveReaders } from '../dist/lib/cli/closed-output.js'
+import { exitCodes } from '../dist/lib/cli/command.js'
 import { stopOnInterrupt } from '../dist/lib/cli/interrupt.js'
 import { errorText } from '../dist/lib/cli/main.js'
 import { SkillgateError } from '../dist/lib/errors.js'
@@ -50,7 +51,7 @@ async function main() {
   const values = readOptions()
   if (values.help) {
     progress.line(help)
-    return 0
+    return exitCodes.fine
   }
   const root = values.runs ?? join('runs', 'reproduce')
   const docs = resolve(values.docs ?? (values.quick ? join(root, 'quick') : 'docs'))
@@ -72,7 +73,7 @@ async function main() {
   }
   progress.line(`written: ${await writePage(shown, { root, docs })}`)
   if (!whole) progress.line('stopped; the same command goes on')
-  return whole ? 0 : 130
+  return whole ? exitCodes.fine : exitCodes.interrupted
 }
 
 /** The settings to play now: of some parts, or by their folders, with some of their seeds. */
@@ -102,7 +103,7 @@ try {
   process.exitCode = await main()
 } catch (error) {
   progress.line(style.red(errorText(error)))
-  process.exitCode = 1
+  process.exitCode = error.code === 'ERR_CONFIG' ? exitCodes.usage : exitCodes.failed
 } finally {
   release()
 }
