@@ -28,7 +28,7 @@ const places = { fresh: 'new tasks, phrasings of the training', heldOut: 'held-o
 export const whereTitles = ['tasks', 'method', 'seeds', ...Object.values(figures)]
 
 export const whereNote =
-  `The last policies of ${[baseline, ...compared].join(', ')} on ${tasksOfEach} tasks of each kind, ${trials} trials of each, sampled at temperature 1 without top-p: mean ` +
+  `The last policies of these methods on ${tasksOfEach} tasks of each kind, ${trials} trials of each, sampled at temperature 1 without top-p: mean ` +
   `over seeds [95% t interval over seeds]; then the method minus ${baseline}, seed by seed, in points.`
 
 /**
