@@ -66,7 +66,8 @@ async function main() {
     try {
       const surroundings = { progress, style, signal, argv: [] }
       whole = await playSettings(selected(shown, values), { root, jobs, threads: 1 }, surroundings)
-      if (whole) whole = await measureWhere(root, shown.main.settings[0], { threads: jobs, ...surroundings })
+      if (whole && !values.quick)
+        whole = await measureWhere(root, shown.main.settings[0], { threads: jobs, ...surroundings })
     } finally {
       endSession()
     }

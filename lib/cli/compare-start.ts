@@ -2,20 +2,27 @@ import { existsSync, readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join, relative } from 'node:path'
 import { diskFiles, writeWhole } from '../checkpoint/files.js'
+import { latestCheckpoint } from '../checkpoint/find.js'
 import { dataFingerprint } from '../checkpoint/fingerprint.js'
 import type { LabSetting } from '../compare/run-spec.js'
+import type { RunProgress } from '../compare/schedule.js'
 import { type SkillLab, skillLab } from '../environments/skill-lab/index.js'
 import { printEvents } from '../recipes/console.js'
 import type { Emit } from '../recipes/events.js'
 import { type SftConfig, sft } from '../recipes/sft.js'
+import type { Progress } from '../report/progress.js'
 import type { Surroundings } from './command.js'
+import { playShown } from './play-shown.js'
 
-export interface StartOptions {
-  /** Where the model and its training go; what is there is gone on with. */
+/** A start: where the model and its training go; what is there is gone on with. */
+export interface StartPlace {
   folder: string
-  setting: LabSetting
   /** Of its random weights and demonstrations; absent: the environment's. */
   seed?: number
+}
+
+export interface StartOptions extends StartPlace {
+  setting: LabSetting
   /** threads, device, instructionSet. */
   engine: Readonly<Record<string, unknown>>
   signal?: AbortSignal
@@ -39,7 +46,7 @@ export async function makeStart({ folder, setting, engine, signal, onEvent, ...g
   if (!existsSync(join(model, 'model.safetensors'))) await lab.createModel(model, seed)
   const { demonstrations: count, demonstrationsPerTask: _, choicesOfSeven: __, ...options } = lab.defaults.sft
   const demonstrations = lab.demonstrations(count, seed)
-  const output = join(folder, 'sft')
+  const output = trainingOf(folder)
   const config = { ...options, ...engine, model, demonstrations, output, seed, resume: true, signal, onEvent }
   const taught = await sft(config as SftConfig)
   if (taught.stopped) return undefined
@@ -49,12 +56,78 @@ export async function makeStart({ folder, setting, engine, signal, onEvent, ...g
   return trained
 }
 
+const trainingOf = (folder: string) => join(folder, 'sft')
 const recordName = 'start.json'
 
 /** What says that the start is whole, so that its demonstrations need not be made again to know it. */
 function readStart(folder: string): { fingerprint: string; model: string } | undefined {
   const file = join(folder, recordName)
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
+}
+
+export interface StartsOptions {
+  setting: LabSetting
+  places: readonly StartPlace[]
+  /** Runs at the same time, later, and the engine of each: the starts have the cores of all. */
+  jobs: number
+  engine: Readonly<Record<string, unknown>>
+}
+
+type StartSurroundings = Pick<Surroundings, 'progress' | 'style' | 'signal'> & { lab?: SkillLab }
+
+/**
+ * Makes several starts, `jobs` at a time: small models gain more from being taught side by side than from more threads. What comes out depends on
+ * neither.
+ * @returns their folders; undefined where the signal came before all were made
+ */
+export async function makeStarts(
+  { setting, places, jobs, engine }: StartsOptions,
+  { progress, style, signal, lab: given }: StartSurroundings,
+): Promise<string[] | undefined> {
+  const lab = given ?? (await skillLab(setting))
+  const cores = jobs * (Number(engine.threads ?? 0) || Math.max(1, Math.floor(cpus().length / jobs)))
+  const steps = Math.ceil(lab.defaults.sft.demonstrations / lab.defaults.sft.batchSize)
+  const models: string[] = []
+  for (let first = 0; first < places.length; first += jobs) {
+    const batch = places.slice(first, first + jobs)
+    const threads = Math.max(1, Math.floor(cores / batch.length))
+    const shared = { setting, engine: { ...engine, threads }, signal, lab }
+    const make = async (place: StartPlace, onEvent: Emit) => {
+      const model = await makeStart({ ...place, ...shared, onEvent })
+      if (model !== undefined) models[places.indexOf(place)] = model
+      return model !== undefined
+    }
+    const sideBySide = () => {
+      const name = ({ seed }: StartPlace) => `start of seed ${seed}`
+      const play = async (place: StartPlace, onProgress: (progress: RunProgress) => void) => {
+        const done = (await latestCheckpoint(trainingOf(place.folder)))?.step ?? 0
+        return make(place, startEvents(progress, steps, done, onProgress))
+      }
+      return playShown(batch, { jobs, name, stepsOf: () => steps, play }, { progress, style, signal })
+    }
+    const whole = await (batch.length === 1 ? make(batch[0]!, printEvents(progress, style)) : sideBySide())
+    if (!whole) return undefined
+  }
+  return models
+}
+
+/** What is told of a start that is taught beside others, of whose `total` steps some are done. */
+function startEvents(
+  progress: Progress,
+  total: number,
+  done: number,
+  onProgress: (progress: RunProgress) => void,
+): Emit {
+  let step = done
+  return (event) => {
+    if (event.type === 'warning') progress.line(`warning: ${event.text}`)
+    else if (event.type === 'loss') {
+      step = event.figures.step
+      onProgress({ done: step, total, text: `step ${step}/${total}` })
+    } else if (event.type === 'progress') {
+      onProgress({ done: step, total, text: `${event.what} ${event.done}/${event.total}` })
+    }
+  }
 }
 
 const engineNames = ['device', 'threads', 'instructionSet']
@@ -64,43 +137,24 @@ interface StartSource {
   ownStarts: boolean
   seeds: readonly number[]
   output: string
+  jobs: number
 }
-
-type StartSurroundings = Pick<Surroundings, 'progress' | 'style' | 'signal'> & { lab?: SkillLab }
 
 /** The model that the runs of each seed start from; undefined where the signal came before all were made. */
 export async function startsOf(
-  { from, ownStarts, seeds, output }: StartSource,
+  { from, ownStarts, seeds, output, jobs }: StartSource,
   setting: LabSetting | undefined,
   options: Readonly<Record<string, unknown>>,
   surroundings: StartSurroundings,
 ): Promise<string[] | undefined> {
   if (from !== undefined) return seeds.map(() => from)
-  if (!ownStarts) {
-    const model = await start(join(output, 'start'), { setting: setting! }, options, surroundings)
-    return model === undefined ? undefined : seeds.map(() => model)
-  }
-  const models: string[] = []
-  for (const seed of seeds) {
-    const folder = join(output, 'starts', `seed-${seed}`)
-    const model = await start(folder, { setting: setting!, seed }, options, surroundings)
-    if (model === undefined) return undefined
-    models.push(model)
-  }
-  return models
-}
-
-async function start(
-  folder: string,
-  made: { setting: LabSetting; seed?: number },
-  options: Readonly<Record<string, unknown>>,
-  { progress, style, signal, lab }: StartSurroundings,
-): Promise<string | undefined> {
-  const runs = made.seed === undefined ? 'every run' : `the runs of seed ${made.seed}`
-  progress.line(style.bold(`the start of ${runs}: a small model, taught by demonstrations`))
+  const { progress, style } = surroundings
+  const runs = ownStarts ? 'a start for the runs of each seed' : 'the start of every run'
+  progress.line(style.bold(`${runs}: a small model, taught by demonstrations`))
   const engine = Object.fromEntries(Object.entries(options).filter(([name]) => engineNames.includes(name)))
-  // Alone on the machine, whatever the runs after it take.
-  const threads = { threads: Number(engine.threads ?? 0) === 1 ? Math.min(2, cpus().length) : engine.threads }
-  const onEvent = printEvents(progress, style)
-  return makeStart({ folder, ...made, engine: { ...engine, ...threads }, signal, onEvent, lab })
+  const places = ownStarts
+    ? seeds.map((seed) => ({ folder: join(output, 'starts', `seed-${seed}`), seed }))
+    : [{ folder: join(output, 'start') }]
+  const models = await makeStarts({ setting: setting!, places, jobs, engine }, surroundings)
+  return models && seeds.map((_, i) => models[ownStarts ? i : 0]!)
 }

@@ -2,17 +2,16 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { compareOptions, ownOptionNames } from '../compare/options.js'
 import type { LabSetting, RunSpec } from '../compare/run-spec.js'
-import { type RunProgress, schedule } from '../compare/schedule.js'
 import { writeSummary } from '../compare/write-summary.js'
 import type { OptionSet } from '../config/option.js'
 import { skillLab } from '../environments/skill-lab/index.js'
-import { duration } from '../report/format.js'
 import { type Command, exitCodes, type Surroundings } from './command.js'
 import { checkGivenOptions, configFlag, readGivenOptions } from './command-options.js'
 import { isFinished, playRun, stepsOf } from './compare-play.js'
 import { playInProcess } from './compare-process.js'
 import { startsOf } from './compare-start.js'
 import { resumeCommand } from './interrupt.js'
+import { playShown } from './play-shown.js'
 
 export const compareCommand: Command = {
   name: 'compare',
@@ -89,8 +88,9 @@ export function inRounds(specs: readonly RunSpec[], seeds: readonly number[]): R
 export async function playAll(
   specs: readonly RunSpec[],
   jobs: number,
-  { progress, style, signal }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<boolean> {
+  const { progress, style, signal } = surroundings
   const finished = await Promise.all(specs.map(isFinished))
   const left = specs.filter((_, i) => !finished[i])
   const found = specs.length - left.length
@@ -99,35 +99,14 @@ export async function playAll(
       `${specs.length} runs${found > 0 ? `, ${found} of them finished already` : ''}; ${jobs} at a time`,
     ),
   )
-  const playing = new Map<RunSpec, string>()
-  let ended = found
-  const name = ({ variant, seed }: RunSpec) => `${variant}, seed ${seed}`
-  return schedule(left, {
-    jobs,
-    signal,
-    stepsOf,
-    play: async (spec, onProgress) => {
-      const begun = Date.now()
-      const play = jobs > 1 ? playInProcess : playRun
-      try {
-        const whole = await play(spec, { signal, onProgress })
-        if (whole) {
-          ended += 1
-          const seconds = (Date.now() - begun) / 1000
-          progress.line(
-            `${style.green('done')} ${ended}/${specs.length}  ${name(spec)}  in ${duration(seconds)}`,
-          )
-        }
-        return whole
-      } finally {
-        playing.delete(spec)
-      }
+  const play = jobs > 1 ? playInProcess : playRun
+  return playShown(
+    left,
+    {
+      ...{ jobs, found, stepsOf },
+      name: ({ variant, seed }) => `${variant}, seed ${seed}`,
+      play: (spec, onProgress) => play(spec, { signal, onProgress }),
     },
-    onProgress: (spec: RunSpec, { text }: RunProgress, secondsLeft) => {
-      playing.set(spec, text)
-      const each = Array.from(playing, ([one, doing]) => `${name(one)}: ${doing}`)
-      const time = secondsLeft === undefined ? '' : `  left ${duration(secondsLeft)}`
-      progress.live(style.dim(`  ${ended}/${specs.length} done${time}  ${each.join(';  ')}`))
-    },
-  })
+    surroundings,
+  )
 }

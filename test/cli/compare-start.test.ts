@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
@@ -32,15 +32,16 @@ it('a start is taught once, and again where it is not whole', async () => {
   expect(statSync(weights).mtimeMs).toBeGreaterThan(made)
 })
 
-it('seeds share a start, or have one each that their seed alone decides', async () => {
+function watched(signal = new AbortController().signal) {
   const lines: string[] = []
   const stream = { write: (text: string) => void lines.push(text) }
-  const surroundings = {
-    ...{ progress: new Progress(stream), style: styleFor(stream, '1'), lab },
-    signal: new AbortController().signal,
-  }
-  const starts = async (ownStarts: boolean, seeds: number[]) => {
-    const source = { ownStarts, seeds, output: emptyFolder() }
+  return { progress: new Progress(stream), style: styleFor(stream, '1'), lab, signal, lines }
+}
+
+it('seeds share a start, or have one each that their seed alone decides', async () => {
+  const surroundings = watched()
+  const starts = async (ownStarts: boolean, seeds: number[], jobs = 1) => {
+    const source = { ownStarts, seeds, jobs, output: emptyFolder() }
     const models = (await startsOf(source, standardLab, { threads: 1 }, surroundings))!
     return models.map((model) => readFileSync(join(model, 'model.safetensors')).toString('base64'))
   }
@@ -50,12 +51,36 @@ it('seeds share a start, or have one each that their seed alone decides', async 
   expect(four).not.toBe(zero)
   expect(zero).toBe(shared)
   expect(await starts(true, [4])).toEqual([four])
-  expect(lines.join('')).toContain('the start of the runs of seed 4')
-  const given = await startsOf(
-    { from: 'm', ownStarts: false, seeds: [1, 2], output: '' },
-    undefined,
-    {},
-    surroundings,
-  )
-  expect(given).toEqual(['m', 'm'])
+  // Two side by side, the third alone with the cores of both.
+  const [, fourToo, zeroToo] = await starts(true, [5, 4, 0], 2)
+  expect([fourToo, zeroToo]).toEqual([four, zero])
+  const said = surroundings.lines.join('')
+  expect(said).toContain('done 2/2  start of seed')
+  expect(said).not.toContain('start of seed 0')
+
+  const source = { from: 'm', ownStarts: false, seeds: [1, 2], output: '', jobs: 1 }
+  expect(await startsOf(source, undefined, {}, surroundings)).toEqual(['m', 'm'])
+})
+
+it('starts that are stopped are none, and what they have learned is gone on with', async () => {
+  const controller = new AbortController()
+  const surroundings = watched(controller.signal)
+  const output = emptyFolder()
+  const source = { ownStarts: true, seeds: [1, 2], output, jobs: 2 }
+  controller.abort()
+  expect(await startsOf(source, standardLab, {}, surroundings)).toBeUndefined()
+  const models = (await startsOf(source, standardLab, {}, watched()))!
+  expect(models.map((model) => model.slice(output.length + 1))).toEqual([
+    'starts/seed-1/sft/checkpoints/step-000002/model',
+    'starts/seed-2/sft/checkpoints/step-000002/model',
+  ])
+})
+
+it('a start that fails is named by its error, after the others have ended', async () => {
+  const output = emptyFolder()
+  mkdirSync(join(output, 'starts'))
+  writeFileSync(join(output, 'starts', 'seed-1'), 'no folder')
+  const source = { ownStarts: true, seeds: [1, 2], output, jobs: 2 }
+  await expect(startsOf(source, standardLab, {}, watched())).rejects.toThrow('seed-1')
+  expect(existsSync(join(output, 'starts', 'seed-2', 'start.json'))).toBe(true)
 })
