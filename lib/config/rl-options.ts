@@ -45,6 +45,11 @@ const shape = {
     section: 'Method',
     about: 'drop a group whose rewards are all equal and draw another task',
   }),
+  dynamicSamplingBy: z.enum(['reward', 'credit']).default('reward').register(optionFacts, {
+    section: 'Method',
+    about:
+      'credit: a group of equal rewards is kept where the method tells its reads apart, because there the choice is learned all the same',
+  }),
   overSampling: z.number().min(1).max(100).default(2).register(optionFacts, {
     section: 'Method',
     about: 'groups drawn in a step, at most, as a multiple of groupsPerStep; then it trains on what there is',

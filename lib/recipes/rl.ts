@@ -4,6 +4,7 @@ import { assignCredit } from '../credit/credit.js'
 import { creditMethod } from '../credit/methods/index.js'
 import { collect } from '../rollout/collect.js'
 import { drawTasks, noSlate, openNativePolicy } from '../rollout/setting.js'
+import type { Group } from '../rollout/trajectory.js'
 import { storedGroups, writeTrajectories } from '../rollout/trajectory-file.js'
 import { learningRateSchedule } from '../update/schedule.js'
 import { updatePolicy } from '../update/update.js'
@@ -52,11 +53,14 @@ export async function train(config: TrainConfig): Promise<RunResult> {
         total: options.groupsPerStep * options.groupSize,
       } as const
       let done = 0
+      const tellsReadsApart = (group: Group) =>
+        method.actions(group, state.memory).some((a) => a.some(Boolean))
       clock.begin()
       const collected = await collect({
         ...options,
         ...stage.play(policy, { temperature, topP }),
         ...(method.slate === 'hidden' && { slateFor: noSlate }),
+        ...(options.dynamicSamplingBy === 'credit' && { teachesOtherwise: tellsReadsApart }),
         step,
         nextTask: () => draws.next(),
         onRollout: () => emit({ ...progress, done: ++done, total: Math.max(progress.total, done) }),

@@ -10,6 +10,8 @@ export interface CollectOptions extends GroupOptions {
   groupsPerStep: number
   /** Drop a group whose rewards are all equal and draw another task. Default true. */
   dynamicSampling?: boolean
+  /** Whether there is something to learn from a group of equal rewards, which is then kept. Default: never. */
+  teachesOtherwise?: (group: Group) => boolean
   /** Groups drawn, at most, as a multiple of `groupsPerStep`. Default 2. */
   overSampling?: number
 }
@@ -38,7 +40,7 @@ interface Drawn {
  * Errors: ERR_ALL_ROLLOUTS_FAILED (no rollout of the first `groupsPerStep` draws came to a reward), ERR_ABORTED.
  */
 export async function collect(options: CollectOptions): Promise<CollectResult> {
-  const { nextTask, groupsPerStep, dynamicSampling = true, overSampling = 2, groupSize } = options
+  const { nextTask, groupsPerStep, overSampling = 2, groupSize } = options
   expectCount('groupsPerStep', groupsPerStep, 1)
   expectCount('groupSize', groupSize, 2)
   if (!(overSampling >= 1)) {
@@ -55,7 +57,7 @@ export async function collect(options: CollectOptions): Promise<CollectResult> {
       while (draws < most) {
         const draw = draws++
         const group = await play(nextTask(), draw)
-        const reason = dropReason(group, dynamicSampling)
+        const reason = dropReason(group, options)
         drawn[draw] = { group, reason }
         if (reason === undefined) return
         failIfAllFailed(drawn, groupsPerStep)
@@ -80,10 +82,11 @@ export async function playTasks(tasks: readonly Task[], options: GroupOptions): 
   return groups
 }
 
-function dropReason(group: Group, dynamicSampling: boolean): DropReason | undefined {
+function dropReason(group: Group, options: CollectOptions): DropReason | undefined {
+  const { dynamicSampling = true, teachesOtherwise } = options
   const rewards = survivors(group).map((t) => t.reward)
   if (rewards.length < 2) return 'too-few-rewards'
-  return dynamicSampling && allEqual(rewards) ? 'equal-rewards' : undefined
+  return dynamicSampling && allEqual(rewards) && !teachesOtherwise?.(group) ? 'equal-rewards' : undefined
 }
 
 function failIfAllFailed(drawn: readonly (Drawn | undefined)[], first: number): void {

@@ -52,6 +52,22 @@ test('without dynamic sampling it stays', async () => {
   expect(ids(result.kept)).toEqual(['t0', 't1', 't2'])
 })
 
+test('nor is one dropped that teaches otherwise, unless too few rollouts are left of it', async () => {
+  const rewards = { t0: [1, 1, 1, 1], t1: [0, 0, 0, 0], t2: Array(4).fill(new Error('x')) }
+  const asked: string[] = []
+  const teachesOtherwise = (group: Group) => {
+    asked.push(group.task)
+    return group.task !== 't0'
+  }
+  const result = await collect(stepOptions(rewards, { teachesOtherwise }))
+  expect(ids(result.kept)).toEqual(['t1', 't3', 't4'])
+  expect(result.dropped.map(({ group, reason }) => [group.task, reason])).toEqual([
+    ['t0', 'equal-rewards'],
+    ['t2', 'too-few-rewards'],
+  ])
+  expect(asked.sort()).toEqual(['t0', 't1'])
+})
+
 test('the draws are bounded; then it says what there is to train on', async () => {
   const equal = [1, 1, 1, 1]
   const rewards = Object.fromEntries([0, 1, 2, 3, 5].map((i) => [`t${i}`, equal]))
