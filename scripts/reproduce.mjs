@@ -9,8 +9,9 @@ import { errorText } from '../dist/lib/cli/main.js'
 import { SkillgateError } from '../dist/lib/errors.js'
 import { Progress } from '../dist/lib/report/progress.js'
 import { styleFor } from '../dist/lib/report/style.js'
+import { writeExtraPage } from './reproduce/extra-page.mjs'
 import { writePage } from './reproduce/page.mjs'
-import { ownSettings, parts, quickParts } from './reproduce/plan.mjs'
+import { extras, ownSettings, parts, quickParts } from './reproduce/plan.mjs'
 import { playSettings } from './reproduce/play.mjs'
 import { noteSession } from './reproduce/sessions.mjs'
 import { measureWhere } from './reproduce/where.mjs'
@@ -20,6 +21,7 @@ Trains every method on skill-lab, then the experiments, and writes a page from w
   --quick            two methods, two seeds, a page in the folder of the runs
   --only <a,b>       some parts: ${Object.keys(parts).join(', ')}; or settings: horizon/4
   --seeds <number>   only the first so many seeds of each setting: the page says how many there are
+  --extra <name>     an experiment beyond the plan, on a page of its own: ${Object.keys(extras).join(', ')}
   --page             no run: the page from the results that are there
   --runs <folder>    where the runs are (runs/reproduce)
   --docs <folder>    where the page goes (docs)
@@ -36,7 +38,7 @@ const text = { type: 'string' }
 const flag = { type: 'boolean' }
 const options = {
   ...{ quick: flag, page: flag, help: flag },
-  ...{ only: text, seeds: text, runs: text, docs: text, jobs: { ...text, default: '2' } },
+  ...{ only: text, extra: text, seeds: text, runs: text, docs: text, jobs: { ...text, default: '2' } },
 }
 
 function readOptions() {
@@ -55,7 +57,7 @@ async function main() {
   }
   const root = values.runs ?? join('runs', 'reproduce')
   const docs = resolve(values.docs ?? (values.quick ? join(root, 'quick') : 'docs'))
-  const shown = values.quick ? quickParts : parts
+  const shown = shownParts(values)
   const jobs = Number(values.jobs)
   if (!Number.isInteger(jobs) || jobs < 1)
     throw new SkillgateError('ERR_CONFIG', `expected --jobs of at least 1, got ${values.jobs}`)
@@ -66,15 +68,34 @@ async function main() {
     try {
       const surroundings = { progress, style, signal, argv: [] }
       whole = await playSettings(selected(shown, values), { root, jobs, threads: 1 }, surroundings)
-      if (whole && !values.quick)
-        whole = await measureWhere(root, shown.main.settings[0], { threads: jobs, ...surroundings })
+      if (whole && !values.quick) {
+        const settings = values.extra ? ownSettings(shown) : shown.main.settings
+        whole = await measureWhere(root, settings, { threads: jobs, ...surroundings })
+      }
     } finally {
       endSession()
     }
   }
-  progress.line(`written: ${await writePage(shown, { root, docs })}`)
+  const { extra } = values
+  const page = extra
+    ? await writeExtraPage(extra, shown[extra], { root, docs })
+    : await writePage(shown, { root, docs })
+  progress.line(`written: ${page}`)
   if (!whole) progress.line('stopped; the same command goes on')
   return whole ? exitCodes.fine : exitCodes.interrupted
+}
+
+/** The parts that this is about, by name. */
+function shownParts({ quick, extra }) {
+  if (extra === undefined) return quick ? quickParts : parts
+  if (!Object.hasOwn(extras, extra) || quick) {
+    const got = quick ? 'it beside --quick' : extra
+    throw new SkillgateError(
+      'ERR_CONFIG',
+      `expected --extra with one of ${Object.keys(extras).join(', ')}, and no --quick, got ${got}`,
+    )
+  }
+  return { [extra]: extras[extra] }
 }
 
 /** The settings to play now: of some parts, or by their folders, with some of their seeds. */

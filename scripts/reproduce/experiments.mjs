@@ -18,25 +18,20 @@ const shownFigures = ['success', 'oracleRead', 'misleadingRead']
  * @returns {Promise<{ text: string, pictures: { file: string, svg: string }[], missing: string[] }>}
  */
 export async function experimentSection(name, part, root) {
-  const points = part.settings.map((setting) => ({
-    setting,
-    label: String(setting.x),
-    summary: summaryOfFolders(variantsOf(root, setting), 'grpo'),
-  }))
-  const missing = points.flatMap(({ setting, summary }) =>
+  const points = pointsOf(part, root)
+  const missing = points.flatMap(({ label, summary }) =>
     summary.variants
       .filter(({ seeds, planned }) => seeds.length < planned)
       .map(
-        ({ variant, seeds, planned }) =>
-          `${name} ${setting.x}, ${variant}: ${seeds.length} of ${planned} runs`,
+        ({ variant, seeds, planned }) => `${name} ${label}, ${variant}: ${seeds.length} of ${planned} runs`,
       ),
   )
   const done = points.filter(({ summary }) => summary.variants.some(({ seeds }) => seeds.length > 0))
   const own = part.settings.filter(({ borrowed }) => !borrowed)
   const lines = [`## ${part.title}`]
   if (part.note) lines.push(part.note)
-  const ownDone = done.filter(({ setting }) => !setting.borrowed)
-  if (ownDone.length === 0) return { text: [...lines, 'Not run yet.'].join('\n\n'), pictures: [], missing }
+  if (!done.some(({ borrowed }) => !borrowed))
+    return { text: [...lines, 'Not run yet.'].join('\n\n'), pictures: [], missing }
 
   const chartPoints = done.map(({ label, summary }) => ({
     label,
@@ -53,7 +48,7 @@ export async function experimentSection(name, part, root) {
     })
     return { file: `${chart.id}.svg`, alt: `${chart.title}. ${chart.description}`, svg: categoryChart(chart) }
   })
-  pictures.push(...coursePictures(name, part, done, root))
+  pictures.push(...coursePictures(name, part, done))
   lines.push(pictures.map(({ file, alt }) => `![${alt}](figures/${file})`).join('\n'))
   lines.push(markdownTable(pointsTable(part.xLabel, done)))
   const gaps = done.flatMap(({ label, summary }) => {
@@ -66,10 +61,10 @@ export async function experimentSection(name, part, root) {
     )
     lines.push(`${caption}.`, markdownTable({ titles: [part.xLabel, ...titles], rows: gaps }))
   }
-  if (part.audited) lines.push(await auditText(part, root))
+  if (part.audited) lines.push(await auditText(part.xLabel, done))
   lines.push(
     courseNote,
-    markdownTable({ titles: [part.xLabel, 'method', ...courseTitles], rows: await courseRows(done, root) }),
+    markdownTable({ titles: [part.xLabel, 'method', ...courseTitles], rows: await courseRows(done) }),
   )
   const runs = done.flatMap(({ label, summary }) => runsTable(summary).rows.map((row) => [label, ...row]))
   lines.push(
@@ -87,10 +82,22 @@ export async function experimentSection(name, part, root) {
   return { text: lines.join('\n\n'), pictures, missing }
 }
 
+/** The points of an experiment: what its settings with the same place in the figure have, together. */
+export function pointsOf({ settings }, root) {
+  return Array.from(new Set(settings.map(({ x }) => x)), (x) => {
+    const here = settings.filter((setting) => setting.x === x)
+    const variants = here.flatMap((setting) => variantsOf(root, setting))
+    return {
+      ...{ label: String(x), variants, borrowed: here.every(({ borrowed }) => borrowed) },
+      summary: summaryOfFolders(variants, 'grpo'),
+    }
+  })
+}
+
 /** Where methods are compared: their misleading reads while training, at every point. */
-function coursePictures(name, part, points, root) {
-  const curves = points.flatMap(({ label, setting }) =>
-    variantsOf(root, setting).flatMap(({ variant, folders }) => {
+function coursePictures(name, part, points) {
+  const curves = points.flatMap(({ label, variants }) =>
+    variants.flatMap(({ variant, folders }) => {
       const runs = folders.filter((folder) => readRunRecord(folder)).map((folder) => readCurve(folder).steps)
       return runs.length === 0 ? [] : [{ variant: `${variant}, ${label}`, method: variant, runs }]
     }),
@@ -106,10 +113,10 @@ function coursePictures(name, part, points, root) {
   return [{ file: `${own.id}.svg`, alt: `${own.title}. ${own.description}`, svg: lineChart(own) }]
 }
 
-async function courseRows(points, root) {
+async function courseRows(points) {
   const rows = []
-  for (const { label, setting } of points)
-    for (const { variant, folders } of variantsOf(root, setting)) {
+  for (const { label, variants } of points)
+    for (const { variant, folders } of variants) {
       const cells = await courseCells(folders)
       if (cells) rows.push([label, variant, ...cells])
     }
@@ -156,12 +163,12 @@ function referenceOf(part, root, figure) {
 }
 
 /** The audit of each point's training, by method. */
-export async function auditText({ settings, xLabel }, root) {
+async function auditText(xLabel, points) {
   const rows = []
-  for (const setting of settings)
-    for (const { variant, folders } of variantsOf(root, setting)) {
+  for (const { label, variants } of points)
+    for (const { variant, folders } of variants) {
       const found = await auditOfRuns(folders)
-      if (found) rows.push([String(setting.x), variant, ...auditCells(found)])
+      if (found) rows.push([label, variant, ...auditCells(found)])
     }
   return `The audit of what these runs trained on:\n\n${markdownTable({ titles: [xLabel, 'method', ...auditTitles], rows })}`
 }

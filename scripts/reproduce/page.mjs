@@ -68,7 +68,7 @@ async function mainSection(part, root) {
   const gaps = differences ? [`${differences.caption}.`, markdownTable(differences)] : []
   const audits = await auditRows(variants)
   const training = trainingMeans(variants)
-  const where = whereRows(root, setting)
+  const where = whereRows(variants)
   const text = [
     `## ${part.title}`,
     `${figuresTable(shown).caption}.`,

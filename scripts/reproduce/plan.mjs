@@ -132,6 +132,28 @@ export const quickParts = {
   main: { title: 'Two methods, two seeds', settings: [setting('quick', both, [0, 1])] },
 }
 
+/** Experiments beyond the three hours: each is played where it is asked for, and has a page of its own. */
+export const extras = {
+  sampling: {
+    title: 'Which groups are trained on',
+    xLabel: 'Commands that break while training (%)',
+    settings: [0, 30].flatMap((x) => [
+      setting(x === 0 ? 'main' : `failures/${x}`, both, mainSeeds, { x, commandFailures: x / 100 }),
+      {
+        ...setting(...[`sampling/${x}`, ['skillgate'], mainSeeds, { x, commandFailures: x / 100 }], {
+          dynamicSamplingBy: 'credit',
+        }),
+        shownAs: 'skillgate by credit',
+      },
+    ]),
+    note:
+      'A group whose rewards are all equal is dropped and another task drawn: so it is published, and so `grpo` and `skillgate` do here. By credit ' +
+      '(`--dynamic-sampling-by credit`) a group is dropped only where the method does not tell its reads apart either. For `grpo` that is the same. ' +
+      'All have 8 groups to train on in a step, where 16 draws give as many.',
+    audited: true,
+  },
+}
+
 /** The order of methods in tables and figures. */
 export const shownOrder = [
   ...[

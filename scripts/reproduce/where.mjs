@@ -13,7 +13,7 @@ import { runFolder } from './specs.mjs'
 import { meanText } from './training-means.mjs'
 
 const baseline = 'grpo'
-const compared = ['skillgate', 'skillgate-once']
+const measured = [baseline, 'skillgate', 'skillgate-once']
 const file = 'where.json'
 const [tasksOfEach, trials] = [192, 2]
 /** A seed of the environment that no run has: other draws of phrasing, file and slate. */
@@ -32,31 +32,37 @@ export const whereNote =
   `over seeds [95% t interval over seeds]; then the method minus ${baseline}, seed by seed, in points.`
 
 /**
- * Evaluates every finished run of these methods that has not been, and leaves what came out in its folder.
+ * Evaluates the finished runs of these methods that have not been, and leaves what came out in their folders.
  * @returns {Promise<boolean>} whether all are evaluated; not where the signal came
  */
-export async function measureWhere(root, setting, { threads, progress, signal }) {
-  const runs = [baseline, ...compared]
-    .filter((name) => setting.methods.includes(name))
-    .flatMap((name) =>
-      setting.seeds.map((seed) => ({ name, seed, folder: runFolder(root, setting, name, seed) })),
+export async function measureWhere(root, settings, { threads, progress, signal }) {
+  const runs = settings
+    .flatMap((setting) =>
+      measured
+        .filter((name) => setting.methods.includes(name))
+        .flatMap((name) =>
+          setting.seeds.map((seed) => ({
+            ...{ seed, title: `${setting.folder} ${name}, seed ${seed}` },
+            folder: runFolder(root, setting, name, seed),
+          })),
+        ),
     )
     .filter(({ folder }) => readRunRecord(folder) && !existsSync(join(folder, file)))
   if (runs.length === 0) return true
-  const labs = [await skillLab({ ...setting.lab, seed: freshSeed }), await skillLab(setting.lab)]
+  const labs = [await skillLab({ ...standardLab, seed: freshSeed }), await skillLab(standardLab)]
   const tasks = {
     fresh: labs[0].trainTasks.slice(0, tasksOfEach),
     heldOut: labs[1].heldOutTasks.slice(0, tasksOfEach),
   }
   const { skills, agent, defaults } = labs[1]
   const { tasks: _, ...options } = defaults.eval
-  for (const { name, seed, folder } of runs) {
+  for (const { title, seed, folder } of runs) {
     const checkpoints = join(folder, 'checkpoints')
     const model = join(checkpoints, readdirSync(checkpoints).sort().at(-1), 'model')
     const sampling = { ...options, topP: 1, temperature: 1, trials, seed, threads, signal, onEvent: () => {} }
     const found = {}
     for (const place of Object.keys(places)) {
-      progress.live(`${name}, seed ${seed}: ${places[place]}`)
+      progress.live(`${title}: ${places[place]}`)
       try {
         const { estimates } = await evaluate({ model, skills, agent, tasks: tasks[place], ...sampling })
         found[place] = Object.fromEntries(
@@ -73,18 +79,14 @@ export async function measureWhere(root, setting, { threads, progress, signal })
 }
 
 /** Rows of the table: of each kind of tasks the baseline, then each method with its difference, over the seeds that both have. */
-export function whereRows(root, setting) {
-  const read = (name, seed) => {
-    const path = join(runFolder(root, setting, name, seed), file)
-    return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined
-  }
-  const base = setting.seeds.flatMap((seed) => read(baseline, seed) ?? [])
-  const others = compared
-    .map((name) => ({
+export function whereRows(variants) {
+  const found = variants.map(({ variant, folders }) => ({ name: variant, runs: folders.flatMap(read) }))
+  const base = found.find(({ name }) => name === baseline)?.runs ?? []
+  const others = found
+    .filter(({ name }) => name !== baseline)
+    .map(({ name, runs }) => ({
       name,
-      pairs: setting.seeds
-        .map((seed) => [read(baseline, seed), read(name, seed)])
-        .filter((pair) => !pair.includes(undefined)),
+      pairs: runs.flatMap((run) => base.filter(({ seed }) => seed === run.seed).map((from) => [from, run])),
     }))
     .filter(({ pairs }) => pairs.length > 0)
   if (others.length === 0) return []
@@ -105,4 +107,10 @@ export function whereRows(root, setting) {
       ),
     ]),
   ])
+}
+
+function read(folder) {
+  const path = join(folder, file)
+  const record = readRunRecord(folder)
+  return record && existsSync(path) ? [{ seed: record.seed, ...JSON.parse(readFileSync(path, 'utf8')) }] : []
 }

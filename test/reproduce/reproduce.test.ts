@@ -13,6 +13,8 @@ import { groupOf as creditGroup } from '../credit/group-of.js'
 
 interface Setting {
   folder: string
+  lab: object
+  x?: number
   methods: string[]
   seeds: number[]
   borrowed?: boolean
@@ -24,9 +26,12 @@ type Parts = Record<string, { settings: Setting[] }>
 const load = async (name: string) => import(join(root, 'scripts', 'reproduce', `${name}.mjs`))
 beforeAll(ensureBuilt, 180_000)
 
-async function plan(): Promise<{ parts: Parts; settings: Setting[] }> {
-  const { parts } = await load('plan')
-  return { parts, settings: Object.values(parts as Parts).flatMap((part) => part.settings) }
+async function plan(): Promise<{ parts: Parts; settings: Setting[]; extra: Setting[] }> {
+  const { parts, extras } = await load('plan')
+  const [settings, extra] = [parts, extras].map((some: Parts) =>
+    Object.values(some).flatMap((part) => part.settings),
+  )
+  return { parts, settings: settings!, extra: extra! }
 }
 
 describe('the plan', () => {
@@ -43,6 +48,15 @@ describe('the plan', () => {
     }
   })
 
+  it('has experiments beyond it whose runs in its folders are the same runs', async () => {
+    const { settings, extra } = await plan()
+    for (const { folder, lab, options } of extra) {
+      const planned = settings.find((setting) => setting.folder === folder)
+      if (planned) expect({ lab, options }).toEqual({ lab: planned.lab, options: planned.options })
+    }
+    expect(extra.some(({ folder }) => settings.every((setting) => setting.folder !== folder))).toBe(true)
+  })
+
   it('keeps the rollouts of a step the same, whatever the size of a group', async () => {
     const { parts } = await plan()
     for (const { options, borrowed } of parts.groups!.settings)
@@ -51,7 +65,8 @@ describe('the plan', () => {
 
   it('shows commands that the command line takes', async () => {
     const { commandOf } = await load('specs')
-    for (const setting of (await plan()).settings.filter(({ borrowed }) => !borrowed)) {
+    const { settings, extra } = await plan()
+    for (const setting of [...settings, ...extra].filter(({ borrowed }) => !borrowed)) {
       const words = (commandOf('runs', setting) as string).split(' ').slice(3)
       const { options, problems } = parseFlags(compareOptions.shape, words)
       expect([...problems, ...inspectOptions(compareOptions, options).problems]).toEqual([])
@@ -79,7 +94,8 @@ describe('the page', () => {
     writeFileSync(join(output, 'audit.json'), JSON.stringify({ ...shares, ...gaps }))
     const steps = [0, 0.2].map((more, i) => {
       const reads = { oracleRead: succeeds / 10 - more, misleadingRead: more }
-      return JSON.stringify({ type: 'step', step: i + 1, reward: succeeds / 10, ...reads })
+      const groups = { draws: 10 + i, credit: { groups: 8 } }
+      return JSON.stringify({ type: 'step', step: i + 1, reward: succeeds / 10, ...reads, ...groups })
     })
     writeFileSync(join(output, 'metrics.jsonl'), steps.map((line) => `${line}\n`).join(''))
     // And its evaluations on new and on held-out tasks.
@@ -128,6 +144,31 @@ describe('the page', () => {
     expect(page).toContain('held-out phrasings and files | skillgate | 2 | 21.3 [5.4, 37.1] |')
     expect(page).toMatch(/\| grpo \|[^\n]*\| -; 50\.0% \|/)
     expect(figures).toContain('failures-success.svg')
+    expect(page).not.toMatch(/undefined|NaN|null/)
+  })
+
+  it('of an experiment beyond the plan has its settings side by side', async () => {
+    for (const seed of [0, 1]) {
+      write('failures/30', 'grpo', seed, 3)
+      write('failures/30', 'skillgate', seed, 5)
+      write('sampling/30', 'skillgate', seed, 7)
+    }
+    const docs = join(runs, 'extra-docs')
+    const [{ writeExtraPage }, { extras }] = [await load('extra-page'), await load('plan')]
+    await writeExtraPage('sampling', extras.sampling, { root: runs, docs })
+    const page = readFileSync(join(docs, 'sampling.md'), 'utf8')
+    expect(page).toContain('sampling 30, skillgate by credit: 2 of 5 runs')
+    expect(page).toMatch(/\| 30 \| skillgate by credit \| 2 \| 70\.0% \|/)
+    expect(page).toContain('| 30 | skillgate by credit | +40.0 [10.0, 70.0], 2/2 |')
+    expect(page).toContain('| 30 | skillgate by credit | 10.5 | 8.0 |')
+    expect(page).toContain(
+      '| 30 | new tasks, phrasings of the training | skillgate by credit - grpo | 2 | +20.0 [20.0, 20.0] |',
+    )
+    expect(page).toContain(
+      'compare --methods skillgate --seeds 0,1,2,3,4 --own-starts --jobs 2 --command-failures 0.3 --dynamic-sampling-by credit --output runs/reproduce/sampling/30',
+    )
+    const figures = readdirSync(join(docs, 'figures'))
+    for (const [, file] of page.matchAll(/\]\(figures\/([^)]+)\)/g)) expect(figures).toContain(file)
     expect(page).not.toMatch(/undefined|NaN|null/)
   })
 })
