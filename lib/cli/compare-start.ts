@@ -36,12 +36,9 @@ export interface StartOptions extends StartPlace {
  */
 export async function makeStart({ folder, setting, engine, signal, onEvent, ...given }: StartOptions) {
   const lab = given.lab ?? (await skillLab(setting))
-  const { slateSize, horizon } = setting
   const seed = given.seed ?? setting.seed
-  const fingerprint = dataFingerprint([seed, setting.seed, slateSize, horizon, lab.defaults.sft])
-  const made = readStart(folder)
-  if (made?.fingerprint === fingerprint && existsSync(join(folder, made.model)))
-    return join(folder, made.model)
+  const made = madeStart({ folder, seed }, setting, lab)
+  if (made) return made
   const model = join(folder, 'model')
   if (!existsSync(join(model, 'model.safetensors'))) await lab.createModel(model, seed)
   const { demonstrations: count, demonstrationsPerTask: _, choicesOfSeven: __, ...options } = lab.defaults.sft
@@ -51,7 +48,7 @@ export async function makeStart({ folder, setting, engine, signal, onEvent, ...g
   const taught = await sft(config as SftConfig)
   if (taught.stopped) return undefined
   const trained = join(taught.checkpoint!, 'model')
-  const record = { fingerprint, model: relative(folder, trained) }
+  const record = { fingerprint: fingerprintOf(seed, setting, lab), model: relative(folder, trained) }
   await writeWhole(diskFiles, folder, recordName, `${JSON.stringify(record)}\n`)
   return trained
 }
@@ -59,10 +56,18 @@ export async function makeStart({ folder, setting, engine, signal, onEvent, ...g
 const trainingOf = (folder: string) => join(folder, 'sft')
 const recordName = 'start.json'
 
-/** What says that the start is whole, so that its demonstrations need not be made again to know it. */
-function readStart(folder: string): { fingerprint: string; model: string } | undefined {
+/** All that a start follows from. */
+function fingerprintOf(seed: number, setting: LabSetting, lab: SkillLab): string {
+  return dataFingerprint([seed, setting.seed, setting.slateSize, setting.horizon, lab.defaults.sft])
+}
+
+/** The model of a start that is whole, by its record, so that its demonstrations need not be made again to know it. */
+function madeStart({ folder, seed }: StartPlace, setting: LabSetting, lab: SkillLab): string | undefined {
   const file = join(folder, recordName)
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
+  if (!existsSync(file)) return undefined
+  const { fingerprint, model } = JSON.parse(readFileSync(file, 'utf8'))
+  const fits = fingerprint === fingerprintOf(seed ?? setting.seed, setting, lab)
+  return fits && existsSync(join(folder, model)) ? join(folder, model) : undefined
 }
 
 export interface StartsOptions {
@@ -87,14 +92,15 @@ export async function makeStarts(
   const lab = given ?? (await skillLab(setting))
   const cores = jobs * (Number(engine.threads ?? 0) || Math.max(1, Math.floor(cpus().length / jobs)))
   const steps = Math.ceil(lab.defaults.sft.demonstrations / lab.defaults.sft.batchSize)
-  const models: string[] = []
-  for (let first = 0; first < places.length; first += jobs) {
-    const batch = places.slice(first, first + jobs)
+  const models = places.map((place) => madeStart(place, setting, lab))
+  const left = places.filter((_, i) => models[i] === undefined)
+  for (let first = 0; first < left.length; first += jobs) {
+    const batch = left.slice(first, first + jobs)
     const threads = Math.max(1, Math.floor(cores / batch.length))
     const shared = { setting, engine: { ...engine, threads }, signal, lab }
     const make = async (place: StartPlace, onEvent: Emit) => {
       const model = await makeStart({ ...place, ...shared, onEvent })
-      if (model !== undefined) models[places.indexOf(place)] = model
+      models[places.indexOf(place)] = model
       return model !== undefined
     }
     const sideBySide = () => {
@@ -108,7 +114,7 @@ export async function makeStarts(
     const whole = await (batch.length === 1 ? make(batch[0]!, printEvents(progress, style)) : sideBySide())
     if (!whole) return undefined
   }
-  return models
+  return models as string[]
 }
 
 /** What is told of a start that is taught beside others, of whose `total` steps some are done. */

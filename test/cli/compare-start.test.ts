@@ -74,6 +74,13 @@ it('starts that are stopped are none, and what they have learned is gone on with
     'starts/seed-1/sft/checkpoints/step-000002/model',
     'starts/seed-2/sft/checkpoints/step-000002/model',
   ])
+
+  // Those that are made take no place among those that are taught side by side.
+  const again = watched()
+  expect(await startsOf({ ...source, seeds: [1, 3, 2, 4] }, standardLab, {}, again)).toHaveLength(4)
+  const done = again.lines.join('').match(/done .*start of seed \d/g)!
+  expect(done.map((line) => line.replace(/start of seed \d/, ''))).toEqual(['done 1/2  ', 'done 2/2  '])
+  expect(done.map((line) => line.slice(-1)).sort()).toEqual(['3', '4'])
 })
 
 it('a start that fails is named by its error, after the others have ended', async () => {
