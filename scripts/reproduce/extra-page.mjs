@@ -7,6 +7,7 @@ import { readJsonLines } from '../../dist/lib/report/json-lines.js'
 import { experimentSection, pointsOf } from './experiments.mjs'
 import { sessionsText, timesText } from './made-with.mjs'
 import { trainingMeans, trainingNote, trainingTitles } from './training-means.mjs'
+import { verdictsOf } from './verdicts.mjs'
 import { whereNote, whereRows, whereTitles } from './where.mjs'
 
 /** Writes the page of an experiment; returns its path. */
@@ -27,6 +28,10 @@ export async function writeExtraPage(name, part, { root, docs }) {
       ? 'Every run is finished.'
       : `**Not all of it has been run.** Missing: ${section.missing.join('; ')}.`,
     section.text,
+    '## What was expected',
+    ...points.map(({ label, summary }) =>
+      [`${part.xLabel}: ${label}`, '', ...expectedOf(summary)].join('\n'),
+    ),
     '## While training',
     trainingNote,
     table(['method', ...trainingTitles], (variants) => trainingMeans(variants).rows),
@@ -41,6 +46,8 @@ export async function writeExtraPage(name, part, { root, docs }) {
   await writeWhole(diskFiles, docs, `${name}.md`, `${text}\n`)
   return relative('.', join(docs, `${name}.md`))
 }
+
+const expectedOf = ({ variants }) => variants.flatMap(({ variant }) => verdictsOf(variant, variants))
 
 function groupRows(variants) {
   return variants.flatMap(({ variant, folders }) => {

@@ -1,25 +1,24 @@
 /** What was expected of the methods, and what came out. */
-/** A difference that was expected: above, below, or between. */
+/** Differences from grpo that were expected, and their signs. */
 const expectations = [
-  { method: 'skillgate', figure: 'success', title: 'success of skillgate above that of grpo', sign: 1 },
+  { figure: 'success', sign: 1, title: (method) => `success of ${method} above that of grpo` },
+  { figure: 'oracleRead', sign: 1, title: (method) => `oracle reads of ${method} above those of grpo` },
   {
-    method: 'skillgate',
-    figure: 'oracleRead',
-    title: 'oracle reads of skillgate above those of grpo',
-    sign: 1,
-  },
-  {
-    method: 'skillgate',
     figure: 'misleadingRead',
-    title: 'misleading reads of skillgate below those of grpo',
     sign: -1,
+    title: (method) => `misleading reads of ${method} below those of grpo`,
   },
 ]
 
-/** One line for each expectation: shown where an interval excludes 0, that over tasks and that over seeds. */
 export function verdicts({ variants }) {
-  const lines = expectations.flatMap(({ method, figure, title, sign }) => {
-    const difference = variants.find(({ variant }) => variant === method)?.differences?.[figure]
+  return [...verdictsOf('skillgate', variants), ...between(variants), ...kept(variants)].join('\n')
+}
+
+/** One line for each expectation of a method: shown where an interval excludes 0, that over tasks and that over seeds. */
+export function verdictsOf(method, variants) {
+  const differences = variants.find(({ variant }) => variant === method)?.differences
+  return expectations.flatMap(({ figure, sign, title }) => {
+    const difference = differences?.[figure]
     if (!difference) return []
     const tasks = told(difference, sign)
     const { low, high, runs } = difference.overSeeds
@@ -28,10 +27,9 @@ export function verdicts({ variants }) {
         ? 'one seed says nothing of others'
         : `over seeds ${told({ low, high }, sign)} [${points(low)}, ${points(high)}]`
     return [
-      `- ${title}: ${points(difference.value)} points; over tasks **${tasks}** [${points(difference.low)}, ${points(difference.high)}]; ${seeds} (${runs} seeds)`,
+      `- ${title(method)}: ${points(difference.value)} points; over tasks **${tasks}** [${points(difference.low)}, ${points(difference.high)}]; ${seeds} (${runs} seeds)`,
     ]
   })
-  return [...lines, ...between(variants), ...kept(variants)].join('\n')
 }
 
 const points = (value) => (100 * value).toFixed(1)

@@ -162,6 +162,9 @@ describe('the page', () => {
     expect(page).toContain('| 30 | skillgate by credit | +40.0 [10.0, 70.0], 2/2 |')
     expect(page).toContain('| 30 | skillgate by credit | 10.5 | 8.0 |')
     expect(page).toContain(
+      'success of skillgate by credit above that of grpo: 40.0 points; over tasks **shown** [10.0, 70.0]; over seeds shown [40.0, 40.0] (2 seeds)',
+    )
+    expect(page).toContain(
       '| 30 | new tasks, phrasings of the training | skillgate by credit - grpo | 2 | +20.0 [20.0, 20.0] |',
     )
     expect(page).toContain(
