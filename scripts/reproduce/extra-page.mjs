@@ -37,9 +37,9 @@ export async function writeExtraPage(name, part, { root, docs }) {
     table(['method', ...trainingTitles], (variants) => trainingMeans(variants).rows),
     'Groups of a step, means over steps and runs: those drawn and played, and those trained on.',
     table(['method', 'drawn', 'trained on'], groupRows),
-    '## Where the difference holds',
-    whereNote,
-    table(whereTitles, whereRows),
+    ...(rowsOf(whereRows).length > 0
+      ? ['## Where the difference holds', whereNote, table(whereTitles, whereRows)]
+      : []),
     timesText({ [name]: part }, root),
     sessionsText(root),
   ].join('\n\n')
