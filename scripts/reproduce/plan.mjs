@@ -1,5 +1,5 @@
 /**
- * What is run, in less than three hours of two cores: settings, each of them one `skillgate compare` command, grouped into parts. Nothing in it is chosen for one method: all of
+ * What is run, in less than three hours of two cores with AVX-512: settings, each of them one `skillgate compare` command, grouped into parts. Nothing in it is chosen for one method: all of
  * them have the options of skill-lab, the same starts and seeds, and a setting changes one thing for all its methods.
  */
 import { join } from 'node:path'
