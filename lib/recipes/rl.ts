@@ -60,7 +60,7 @@ export async function train(config: TrainConfig): Promise<RunResult> {
         ...options,
         ...stage.play(policy, { temperature, topP }),
         ...(method.slate === 'hidden' && { slateFor: noSlate }),
-        ...(options.dynamicSamplingBy === 'credit' && { teachesOtherwise: tellsReadsApart }),
+        ...(options.dynamicSamplingBy === 'credit' && { keepAnyway: tellsReadsApart }),
         step,
         nextTask: () => draws.next(),
         onRollout: () => emit({ ...progress, done: ++done, total: Math.max(progress.total, done) }),

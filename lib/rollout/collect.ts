@@ -10,8 +10,8 @@ export interface CollectOptions extends GroupOptions {
   groupsPerStep: number
   /** Drop a group whose rewards are all equal and draw another task. Default true. */
   dynamicSampling?: boolean
-  /** Whether there is something to learn from a group of equal rewards, which is then kept. Default: never. */
-  teachesOtherwise?: (group: Group) => boolean
+  /** Whether a group of equal rewards is kept all the same, since there is something else to learn from it. Default: never. */
+  keepAnyway?: (group: Group) => boolean
   /** Groups drawn, at most, as a multiple of `groupsPerStep`. Default 2. */
   overSampling?: number
 }
@@ -83,10 +83,10 @@ export async function playTasks(tasks: readonly Task[], options: GroupOptions): 
 }
 
 function dropReason(group: Group, options: CollectOptions): DropReason | undefined {
-  const { dynamicSampling = true, teachesOtherwise } = options
+  const { dynamicSampling = true, keepAnyway } = options
   const rewards = survivors(group).map((t) => t.reward)
   if (rewards.length < 2) return 'too-few-rewards'
-  return dynamicSampling && allEqual(rewards) && !teachesOtherwise?.(group) ? 'equal-rewards' : undefined
+  return dynamicSampling && allEqual(rewards) && !keepAnyway?.(group) ? 'equal-rewards' : undefined
 }
 
 function failIfAllFailed(drawn: readonly (Drawn | undefined)[], first: number): void {

@@ -52,14 +52,14 @@ test('without dynamic sampling it stays', async () => {
   expect(ids(result.kept)).toEqual(['t0', 't1', 't2'])
 })
 
-test('nor is one dropped that teaches otherwise, unless too few rollouts are left of it', async () => {
+test('nor is one dropped that is to be kept anyway, unless too few rollouts are left of it', async () => {
   const rewards = { t0: [1, 1, 1, 1], t1: [0, 0, 0, 0], t2: Array(4).fill(new Error('x')) }
   const asked: string[] = []
-  const teachesOtherwise = (group: Group) => {
+  const keepAnyway = (group: Group) => {
     asked.push(group.task)
     return group.task !== 't0'
   }
-  const result = await collect(stepOptions(rewards, { teachesOtherwise }))
+  const result = await collect(stepOptions(rewards, { keepAnyway }))
   expect(ids(result.kept)).toEqual(['t1', 't3', 't4'])
   expect(result.dropped.map(({ group, reason }) => [group.task, reason])).toEqual([
     ['t0', 'equal-rewards'],
